@@ -24,6 +24,11 @@ impl Semantics {
             Semantics::Reference => "reference",
         }
     }
+
+    /// Returns the semantics of a name.
+    pub fn named(name: &str) -> Option<Semantics> {
+        [Semantics::Corrected, Semantics::Reference].into_iter().find(|it| it.name() == name)
+    }
 }
 
 /// The place of a report's details: its manifest and tables.

@@ -1,10 +1,13 @@
 //! The allocator of large lists: lists that exceed the memory that the user allows lie in a file.
 //!
 //! Nearly all memory of an analysis is in lists that grow with the number of events. [`Allocator`] allocates
-//! them by the C library, until the existing ones fill the memory that [`begin`] has set. From then on they
-//! lie in one file of the user's directory, which is mapped as a whole: the system writes their pages to it
-//! when it needs the memory, and reads them again when they are used. No list knows where it lies, so the
-//! report is the same.
+//! them by the C library, which moves no bytes when a list of many pages grows, until the existing ones fill
+//! the memory that [`begin`] has set. From then on they lie in one file of the user's directory, which is
+//! mapped as a whole: the system writes their pages to it when it needs the memory, and reads them again when
+//! they are used. No list knows where it lies, so the report is the same.
+//!
+//! Small lists are allocated by jemalloc: each process of a trace has dozens of them, and with 65,536 processes
+//! the C library takes a third of the time of an analysis to find room among those that were freed.
 //!
 //! The file has no name, and is gone with the process. Its places are never used again: each is allocated
 //! once, and where no list exists any more, a hole is punched.
@@ -28,6 +31,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use memmap2::MmapRaw;
 use rustix::fs::{FallocateFlags, fallocate, fdatasync, fstatfs, fstatvfs};
 use rustix::io::{Errno, retry_on_intr};
+use tikv_jemallocator::Jemalloc;
 
 use crate::allocated;
 use crate::error::Error;
@@ -255,9 +259,20 @@ fn map(file: &File) -> Result<MmapRaw, String> {
     }
 }
 
-/// The allocator: memory from the C library, or from the file of [`begin`].
+/// The allocator: memory from jemalloc, or for large lists from the C library or from the file of [`begin`].
 #[derive(Clone, Copy, Debug)]
 pub struct Allocator;
+
+/// Options of jemalloc: freed pages go back to the system after half a second, as the next step of an analysis has
+/// lists of other sizes. After the usual ten seconds most analyses have ended.
+#[used]
+#[unsafe(export_name = "_rjem_malloc_conf")]
+static OPTIONS: &u8 = &c"dirty_decay_ms:500".to_bytes_with_nul()[0];
+
+#[inline]
+fn is_small(size: usize) -> bool {
+    size < LARGE
+}
 
 impl Allocator {
     /// Returns the file, if a list of this size may lie there.
@@ -272,9 +287,19 @@ impl Allocator {
         let scratch = Allocator::scratch(layout.size())?;
         if scratch.take(layout.size() as u64) { None } else { scratch.place(layout) }
     }
+
+    /// Whether a large list lies in memory and may stay there with another size, which it takes then.
+    fn keeps_in_memory(list: *mut u8, before: u64, after: u64) -> bool {
+        let Some(scratch) = SCRATCH.get() else { return true };
+        let keeps = !scratch.holds(list) && scratch.take(after.saturating_sub(before));
+        if keeps {
+            scratch.give_back(before.saturating_sub(after));
+        }
+        keeps
+    }
 }
 
-// SAFETY: memory is that of `System`, which keeps the promises, or a place in the file: mapped for writing as
+// SAFETY: memory is that of jemalloc or of `System`, which keep the promises, or a place in the file: mapped for writing as
 // long as the process lives, aligned to pages, allocated once, so that it overlaps with no other. The file is
 // known to this process only: no other shortens it or writes to it, and room is reserved before a place is
 // allocated; a hole is punched where no list is and none will be. The address of a list shows which of the
@@ -283,13 +308,17 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         allocated::count(0, layout.size());
         // SAFETY: the caller's promise.
-        Allocator::place(layout).unwrap_or_else(|| unsafe { System.alloc(layout) })
+        Allocator::place(layout).unwrap_or_else(|| unsafe {
+            if is_small(layout.size()) { Jemalloc.alloc(layout) } else { System.alloc(layout) }
+        })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         allocated::count(0, layout.size());
         // SAFETY: the caller's promise.
-        Allocator::place(layout).unwrap_or_else(|| unsafe { System.alloc_zeroed(layout) })
+        Allocator::place(layout).unwrap_or_else(|| unsafe {
+            if is_small(layout.size()) { Jemalloc.alloc_zeroed(layout) } else { System.alloc_zeroed(layout) }
+        })
     }
 
     unsafe fn dealloc(&self, list: *mut u8, layout: Layout) {
@@ -300,28 +329,34 @@ unsafe impl GlobalAlloc for Allocator {
             }
             scratch.give_back(layout.size() as u64);
         }
-        // SAFETY: the list is not in the file, so that it came from there.
-        unsafe { System.dealloc(list, layout) }
+        // SAFETY: the list is not in the file, so that it came from the allocator of its size.
+        unsafe {
+            if is_small(layout.size()) {
+                Jemalloc.dealloc(list, layout)
+            } else {
+                System.dealloc(list, layout)
+            }
+        }
     }
 
     unsafe fn realloc(&self, list: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let Some(scratch) = Allocator::scratch(layout.size().max(size)) else {
-            allocated::count(layout.size(), size);
-            // SAFETY: the caller's promise; a list that never was large is not in the file.
-            return unsafe { System.realloc(list, layout, size) };
-        };
-        if scratch.holds(list) && (LARGE..=layout.size()).contains(&size) {
-            scratch.clear(list, size, layout.size());
-            allocated::count(layout.size(), size);
-            return list;
+        let (before, after) = (layout.size(), size);
+        if is_small(before.max(after)) {
+            allocated::count(before, after);
+            // SAFETY: the caller's promise; a small list is not in the file.
+            return unsafe { Jemalloc.realloc(list, layout, size) };
         }
-        let counted = |size: usize| if size < LARGE { 0 } else { size as u64 };
-        let (before, after) = (counted(layout.size()), counted(size));
-        if !scratch.holds(list) && scratch.take(after.saturating_sub(before)) {
-            scratch.give_back(before.saturating_sub(after));
-            allocated::count(layout.size(), size);
-            // SAFETY: the caller's promise; the list is not in the file.
-            return unsafe { System.realloc(list, layout, size) };
+        if !is_small(before.min(after)) {
+            if let Some(scratch) = SCRATCH.get().filter(|scratch| scratch.holds(list) && after <= before) {
+                scratch.clear(list, after, before);
+                allocated::count(before, after);
+                return list;
+            }
+            if Allocator::keeps_in_memory(list, before as u64, after as u64) {
+                allocated::count(before, after);
+                // SAFETY: the caller's promise; the list is not in the file.
+                return unsafe { System.realloc(list, layout, size) };
+            }
         }
         // SAFETY: the caller's promise holds for what this is made of: the new size is not 0 and no more than
         // an address, the list has at least as many bytes as are copied, and a new one overlaps with no

@@ -33,13 +33,9 @@ impl Transfers {
     pub(crate) fn receive(&mut self, operations: &Operations, send: Option<&SendFacts>, has_waited: bool) {
         let at = self.deliveries.len();
         let receive = &operations.receives[at];
-        let posting = || {
-            let posted = operations.unrecorded.posting(to_u32(at));
-            posted.unwrap_or_else(|| operations.call(receive.posting).interval.enter)
-        };
-        let is_known = |send: &&SendFacts| {
-            send.is_mpi && !has_waited && is_known_to_receiver(send.call.enter, posting())
-        };
+        let posted = || operations.posting(to_u32(at)).enter;
+        let is_known =
+            |send: &&SendFacts| send.is_mpi && !has_waited && is_known_to_receiver(send.call.enter, posted());
         let time = send.filter(is_known).and_then(|send| ticks_between(send.call.enter, receive.time));
         self.deliveries.push(Delivery { bytes: send.map_or(receive.bytes, |send| send.bytes), time });
     }

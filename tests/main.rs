@@ -29,5 +29,6 @@ mod pauses;
 mod reference;
 mod robustness;
 mod second_implementation;
+mod serve;
 mod show;
 mod support;

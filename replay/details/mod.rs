@@ -16,6 +16,7 @@ mod rows;
 mod timeline;
 pub mod windows;
 
+use std::borrow::Cow;
 use std::mem::take;
 use std::ops::Range;
 
@@ -38,7 +39,7 @@ use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
-use crate::walk::Walked;
+use crate::walk::{Walked, WalkedProcess};
 use crate::wire::{self, batch_of};
 use communication::Communication;
 use flow::FlowTable;
@@ -168,7 +169,9 @@ impl DetailsCollector<'_> {
             None => Plan::of_all(tools, &self.selected.waits, &[], limits, exchange)?,
         };
         if !self.plan.windows.is_empty() {
-            self.read = windows::read(archive, tools, paths, &self.plan, exchange)?;
+            let first = tools.owners.first(exchange.worker());
+            let numbers = |process: &WalkedProcess| Cow::Borrowed(&paths.numbers[process.number - first][..]);
+            self.read = windows::read(archive, tools, numbers, &self.plan, exchange)?;
         }
         Ok(())
     }

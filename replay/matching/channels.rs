@@ -231,10 +231,7 @@ impl Channels {
 
 /// Posting time of a receive, and its place in that order where times are equal.
 fn posted(operations: &Operations, at: u32) -> (Ticks, u32) {
-    let receive = &operations.receives[at as usize];
-    let time = operations.unrecorded.posting(at);
-    let time = time.unwrap_or_else(|| operations.call(receive.posting).interval.enter);
-    (time, receive.posted)
+    (operations.posting(at).enter, operations.receives[at as usize].posted)
 }
 
 #[cfg(test)]

@@ -100,13 +100,10 @@ impl Facts for PostingFacts {
 
     fn of(operations: &Operations, at: u32) -> Self {
         let receive = &operations.receives[at as usize];
-        let posting = operations.call(receive.posting);
-        // Where the call is missing, its begin is known.
-        let posted = operations.unrecorded.posting(at);
         PostingFacts {
-            call: posted.map_or(posting.interval, |posted| Interval::new(posted, posted)),
+            call: operations.posting(at),
             received: receive.time,
-            place: posting.site.place(),
+            place: operations.site(receive.posting).place(),
             position: receive.posted_at,
         }
     }

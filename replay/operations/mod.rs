@@ -309,6 +309,18 @@ impl Operations {
         self.calls.site_of(id)
     }
 
+    /// The call that posted a receive, given by position. Where that call is missing in the trace, its enter is known: then
+    /// this is all of it.
+    ///
+    /// # Panics
+    /// If there is no such receive.
+    #[inline]
+    pub fn posting(&self, receive: u32) -> Interval {
+        let posted = self.unrecorded.posting(receive);
+        let of_call = || self.call(self.receives[receive as usize].posting).interval;
+        posted.map_or_else(of_call, |posted| Interval::new(posted, posted))
+    }
+
     /// The envelope of a message sent.
     ///
     /// # Panics

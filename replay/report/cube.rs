@@ -103,7 +103,8 @@ fn add_program(cube: &mut Cube, trace: &Trace, paths: &ReportPaths) {
     }
 }
 
-fn region(trace: &Trace, position: u32) -> cubex::Region {
+/// Returns the description of a region in the report.
+pub(crate) fn region(trace: &Trace, position: u32) -> cubex::Region {
     let region = trace.region(position);
     let name = trace.region_name(position);
     let is_defined = (position as usize) < trace.kinds.len();

@@ -54,8 +54,9 @@ pub(super) struct Culprits<'c> {
     critical_path: MetricId,
     above: MetricId,
     below: MetricId,
-    /// Time of idle threads, and what these cost.
-    idle: [MetricId; 3],
+    idle_threads: MetricId,
+    /// Costs of idle threads.
+    idle_costs: [MetricId; 2],
     trace: &'c Trace,
     paths: &'c ReportPaths,
     found: &'c causes::Culprits,
@@ -63,8 +64,9 @@ pub(super) struct Culprits<'c> {
     /// Delay costs of all places, and those of the recorder.
     total: i128,
     recorder: i128,
-    /// Whether threads were idle, and whether that is a part of the costs.
-    has_idle: [bool; 2],
+    has_idle_threads: bool,
+    /// Whether idle threads are a part of the costs.
+    has_idle_costs: bool,
 }
 
 impl<'c> Culprits<'c> {
@@ -80,21 +82,23 @@ impl<'c> Culprits<'c> {
             critical_path: metrics.critical_path,
             above: id("imbalance_above"),
             below: id("imbalance_below"),
-            idle: [metrics.idle_threads, id("delay_ompidle"), id("delay_ompidle_longterm")],
+            idle_threads: metrics.idle_threads,
+            idle_costs: ["delay_ompidle", "delay_ompidle_longterm"].map(id),
             trace,
             paths,
             found,
             sums: vec![Sums::default(); found.named.len()],
             total: 0,
             recorder: 0,
-            has_idle: [false; 2],
+            has_idle_threads: false,
+            has_idle_costs: false,
         }
     }
 
     /// Whether a metric is collected.
     pub(super) fn is_about(&self, metric: MetricId) -> bool {
-        let [idle, costs, long_term] = self.idle;
-        [self.delay, self.critical_path, self.above, self.below, idle, costs, long_term].contains(&metric)
+        [self.delay, self.critical_path, self.above, self.below, self.idle_threads].contains(&metric)
+            || self.idle_costs.contains(&metric)
     }
 
     /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
@@ -106,9 +110,9 @@ impl<'c> Culprits<'c> {
                 self.recorder = self.recorder.saturating_add(sum);
             }
         }
-        if let Some(at) = self.idle.iter().position(|&idle| idle == metric) {
-            self.has_idle[at.min(1)] |= row.iter().any(|&number| number > 0);
-        }
+        let is_positive = || row.iter().any(|&number| number > 0);
+        self.has_idle_threads |= metric == self.idle_threads && is_positive();
+        self.has_idle_costs |= self.idle_costs.contains(&metric) && is_positive();
         if ![self.critical_path, self.above, self.below].contains(&metric) {
             return;
         }
@@ -133,7 +137,7 @@ impl<'c> Culprits<'c> {
     pub(super) fn encode(&self, batch: &mut Batch) {
         batch.extend(wide(self.total.cast_unsigned()));
         batch.extend(wide(self.recorder.cast_unsigned()));
-        batch.extend(self.has_idle.map(u64::from));
+        batch.extend([self.has_idle_threads, self.has_idle_costs].map(u64::from));
         for sums in &self.sums {
             batch.push(sums.is_critical.into());
             batch.extend(wide(sums.above.cast_unsigned()));
@@ -145,9 +149,8 @@ impl<'c> Culprits<'c> {
     pub(super) fn merge(&mut self, reader: &mut BatchReader<'_>) {
         self.total = self.total.saturating_add(reader.wide().cast_signed());
         self.recorder = self.recorder.saturating_add(reader.wide().cast_signed());
-        for has_idle in &mut self.has_idle {
-            *has_idle |= reader.word() != 0;
-        }
+        self.has_idle_threads |= reader.word() != 0;
+        self.has_idle_costs |= reader.word() != 0;
         for sums in &mut self.sums {
             sums.is_critical |= reader.word() != 0;
             sums.above = sums.above.saturating_add(reader.wide().cast_signed());
@@ -157,7 +160,7 @@ impl<'c> Culprits<'c> {
 
     /// Whether threads were idle: that is no part of their time.
     pub(super) fn has_idle_threads(&self) -> bool {
-        self.has_idle[0]
+        self.has_idle_threads
     }
 
     /// Returns the causes in words, once everything is collected.
@@ -167,7 +170,7 @@ impl<'c> Culprits<'c> {
         summary::Causes {
             costs: seconds(self.total),
             recorder: seconds(self.recorder),
-            has_idle: self.has_idle[1],
+            has_idle: self.has_idle_costs,
             culprits: culprits
                 .map(|(which, named)| self.culprit(which, named, computed, is_parallel))
                 .collect(),

@@ -19,6 +19,7 @@ mod target;
 mod waiting;
 mod write;
 
+pub(crate) use cube::region;
 pub use summary::{Causes, Culprit, Summary, WaitState};
 pub use target::check_target;
 pub use write::{Found, bytes_needed, write};

@@ -1,6 +1,7 @@
 //! Details of waits: the tables `instances`, `chains`, `critical` and those of windows, on real archives, the scripts of
 //! `tests/golden`, and random traces.
 
+mod demand;
 mod windows;
 
 use std::path::{Path, PathBuf};

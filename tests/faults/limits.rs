@@ -116,7 +116,7 @@ fn lists_beyond_the_memory_that_is_allowed_go_to_a_file_and_the_report_is_the_sa
     run_with("true", &[]).expect(0);
     let expected = std::fs::read(&report).unwrap();
 
-    let few = "ulimit -d 22000";
+    let few = "ulimit -d 30000";
     run_with(few, &[]).expect(2);
     let in_scratch = format!("--scratch={}", scratch.display());
     let allowed = enough(&run_with("true", &["--memory=1M", &in_scratch]));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use cubex::Report;
-use details::Values;
 use details::manifest::{Complete, MANIFEST, Manifest, member};
+use details::{Table, Values};
 
 /// A row of a table: numbers by column.
 pub(crate) type Row = BTreeMap<String, i128>;
@@ -24,25 +24,11 @@ impl Details {
         Details { manifest, report }
     }
 
-    /// The rows of a table; `None` if the report does not have it. Of columns of bytes the first eight count.
+    /// The rows of a table; `None` if the report does not have it. Columns of bytes are left out.
     pub(crate) fn rows(&self, name: &str) -> Option<Vec<Row>> {
         let table = details::parse(&self.report.member(&member(name)).unwrap()?).unwrap();
         assert_eq!(table.name, name);
-        let mut rows = vec![Row::new(); table.rows()];
-        for column in &table.columns {
-            let values: Vec<i128> = match &column.values {
-                Values::U8(values) => values.iter().map(|&value| value.into()).collect(),
-                Values::U16(values) => values.iter().map(|&value| value.into()).collect(),
-                Values::U32(values) => values.iter().map(|&value| value.into()).collect(),
-                Values::U64(values) => values.iter().map(|&value| value.into()).collect(),
-                Values::I64(values) => values.iter().map(|&value| value.into()).collect(),
-                Values::F64(_) | Values::Bytes(_) => continue,
-            };
-            for (row, value) in rows.iter_mut().zip(values) {
-                row.insert(column.name.clone(), value);
-            }
-        }
-        Some(rows)
+        Some(rows_of(&table))
     }
 
     /// The lists of locations in a column of bytes.
@@ -71,4 +57,23 @@ impl Details {
     pub(crate) fn seconds(&self, ticks: i128) -> f64 {
         ticks as f64 / self.manifest.ticks_per_second as f64
     }
+}
+
+/// The rows of a table. Columns of bytes are left out.
+pub(crate) fn rows_of(table: &Table) -> Vec<Row> {
+    let mut rows = vec![Row::new(); table.rows()];
+    for column in &table.columns {
+        let values: Vec<i128> = match &column.values {
+            Values::U8(values) => values.iter().map(|&value| value.into()).collect(),
+            Values::U16(values) => values.iter().map(|&value| value.into()).collect(),
+            Values::U32(values) => values.iter().map(|&value| value.into()).collect(),
+            Values::U64(values) => values.iter().map(|&value| value.into()).collect(),
+            Values::I64(values) => values.iter().map(|&value| value.into()).collect(),
+            Values::F64(_) | Values::Bytes(_) => continue,
+        };
+        for (row, value) in rows.iter_mut().zip(values) {
+            row.insert(column.name.clone(), value);
+        }
+    }
+    rows
 }

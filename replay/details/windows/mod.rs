@@ -9,12 +9,17 @@
 //! | `read` | the second walk: calls and messages |
 //! | `rows` | all rows at worker 0, and waits with the calls that they lie in |
 //! | `table` | the tables |
+//! | `demand` | windows that users ask for when there is a report: any time, any locations |
+//! | `demand_paths` | call paths of the report by those of a process |
 
+mod demand;
+mod demand_paths;
 mod plan;
 mod read;
 mod rows;
 mod table;
 
+pub use demand::{MOST_LOCATIONS, TraceWindows};
 pub use plan::{Limits, Plan, Window};
 pub(super) use read::read;
 pub(super) use rows::{Rows, gather};

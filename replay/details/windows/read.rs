@@ -1,5 +1,6 @@
 //! The second walk over the processes of windows: their calls there, and the messages between them.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -14,26 +15,25 @@ use crate::exchange::Exchange;
 use crate::ids::{PathId, ReportPath};
 use crate::int::to_u32;
 use crate::matching::{self, Matches};
-use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
-use crate::walk::{self, Walked, WindowCalls};
+use crate::walk::{self, Walked, WalkedProcess, WindowCalls};
 
 /// Messages of a window that are kept.
 pub(super) const MOST_MESSAGES: usize = 4096;
 
-/// Reads what this worker's locations did in windows.
+/// Reads what this worker's locations did in windows. `numbers` returns the call paths of the report that those of a process
+/// are, by position.
 ///
 /// # Errors
 /// If a worker failed, or memory gets short.
-pub(in crate::details) fn read(
+pub(in crate::details) fn read<'n>(
     archive: &Archive,
     tools: &Tools<'_>,
-    paths: &ReportPaths,
+    numbers: impl Fn(&WalkedProcess) -> Cow<'n, [ReportPath]>,
     plan: &Plan,
     exchange: &mut dyn Exchange,
 ) -> Result<Rows, Error> {
     let trace = tools.trace;
-    let first = tools.owners.first(exchange.worker());
     let is_mpi: Arc<[bool]> = trace.kinds.iter().map(|kind| kind.is_mpi).collect();
     let mut rows = Rows::new(plan);
     let mut walked = Vec::new();
@@ -48,12 +48,10 @@ pub(in crate::details) fn read(
         let files = walk::open(archive, trace, process)?;
         let calls: Vec<WindowCalls> = of_process.clone().map(calls).collect();
         let (again, calls) = walk::walk_again(archive, trace, tools.metrics, &files, calls, tools.memory)?;
+        let numbers = numbers(&again.process);
         for (location, calls) in of_process.zip(calls) {
             for ((window, _), kept) in plan.of_location(to_u32(location)).zip(calls.kept) {
-                let of_report = |path: PathId| {
-                    let number = paths.numbers[process - first].get(path.index());
-                    number.copied().unwrap_or(ReportPath::NONE)
-                };
+                let of_report = |path: PathId| numbers.get(path.index()).copied().unwrap_or(ReportPath::NONE);
                 rows.add_calls(window, to_u32(location), kept, of_report);
             }
         }
@@ -89,8 +87,7 @@ fn messages(
         let Some(send) = matches.sends.get(at).filter(|send| window.has(send.place.location)) else {
             continue;
         };
-        let posting = operations.call(receive.posting).interval.enter;
-        let post = operations.unrecorded.posting(to_u32(at)).unwrap_or(posting);
+        let post = operations.posting(to_u32(at)).enter;
         let is_in = |begin: Ticks, end: Ticks| begin < window.end && end > window.begin;
         if !is_in(send.call.enter, send.call.leave) && !is_in(post, call.interval.leave) {
             continue;

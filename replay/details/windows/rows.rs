@@ -97,7 +97,7 @@ impl Rows {
 
     /// Leaves out what is beyond the limits, and sorts the rest: calls by location and time, outer ones first; messages by
     /// time.
-    fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         for (calls, dropped_below) in self.calls.iter_mut().zip(&mut self.dropped_below) {
             calls.sort_unstable_by_key(|row| (row.call.rank(), row.location));
             let beyond = calls.drain(calls.len().min(MOST_CALLS)..);

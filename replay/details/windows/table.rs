@@ -40,20 +40,26 @@ pub(in crate::details) fn tables(
     };
     let without = (plan.without > 0)
         .then(|| format!("{} windows; {} instances are in none", plan.windows.len(), plan.without));
+    let (waits, are_all) = wait_rows(tools, paths, (plan, rows), instances, waits);
+    let longest = (!are_all).then(|| format!("of each location and window the {MOST_WAITS} longest"));
+    let [(windows, _), (calls, dropped), (messages, of_most)] = tables_of_events(plan, rows);
+    vec![
+        (windows, complete(without)),
+        (calls, complete(dropped)),
+        (messages, complete(of_most)),
+        (Table { name: "window_waits".into(), columns: columns(&waits) }, complete(longest)),
+    ]
+}
+
+/// Makes the tables `windows`, `window_calls` and `window_messages`, each with what was left out of it by a limit.
+pub(super) fn tables_of_events(plan: &Plan, rows: &Rows) -> [(Table, Option<String>); 3] {
     let dropped = rows.dropped_below.iter().filter(|&&ticks| ticks > 0).count();
     let dropped = (dropped > 0)
         .then(|| format!("{dropped} windows have more than {MOST_CALLS} calls: without the shortest"));
     let of_most = rows.messages.iter().filter(|messages| messages.len() >= MOST_MESSAGES).count();
     let of_most =
         (of_most > 0).then(|| format!("{of_most} windows: the {MOST_MESSAGES} that were waited for longest"));
-    let (waits, are_all) = wait_rows(tools, paths, (plan, rows), instances, waits);
-    let longest = (!are_all).then(|| format!("of each location and window the {MOST_WAITS} longest"));
-    vec![
-        (windows(plan, rows), complete(without)),
-        (calls(plan, rows), complete(dropped)),
-        (messages(rows), complete(of_most)),
-        (Table { name: "window_waits".into(), columns: columns(&waits) }, complete(longest)),
-    ]
+    [(windows(plan, rows), None), (calls(plan, rows), dropped), (messages(rows), of_most)]
 }
 
 fn times(name: &str, values: impl Iterator<Item = Ticks>) -> Column {

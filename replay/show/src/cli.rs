@@ -59,6 +59,12 @@ enum Command {
     Waits(commands::waits::Args),
     /// Show who communicates with whom, and on which pairs they wait
     Matrix(commands::matrix::Args),
+    /// Look at a report on the terminal: metrics, call tree and locations
+    #[cfg(feature = "explore")]
+    Explore(commands::explore::Args),
+    /// Serve the page over HTTP, with events of the trace on demand
+    #[cfg(feature = "serve")]
+    Serve(commands::serve::Args),
     /// Write a page for browsers
     Html(commands::html::Args),
     /// Write manual pages and completions of shells
@@ -79,6 +85,10 @@ impl Command {
             Command::Waits(args) => commands::waits::run(args, output),
             Command::Export(args) => commands::export::run(args, output),
             Command::Matrix(args) => commands::matrix::run(args, output),
+            #[cfg(feature = "explore")]
+            Command::Explore(args) => commands::explore::run(args, output),
+            #[cfg(feature = "serve")]
+            Command::Serve(args) => commands::serve::run(args, output),
             Command::Html(args) => commands::html::run(args, output),
             Command::Manual(args) => commands::manual::run(args, Cli::command()),
         }

@@ -11,6 +11,8 @@ pub mod commands;
 pub mod compare;
 mod cubepl;
 pub mod error;
+#[cfg(feature = "explore")]
+pub mod explore;
 pub mod gates;
 pub mod opened;
 pub mod output;
@@ -18,6 +20,8 @@ pub mod overview;
 pub mod page;
 pub mod paths;
 pub mod places;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod status;
 pub mod tables;
 pub mod values;

@@ -50,25 +50,38 @@ pub fn recorded_threads(values: &Values<'_>) -> Result<Vec<bool>> {
     Ok(if recorded.contains(&true) { recorded } else { threads })
 }
 
-/// The number of locations of each process.
-pub fn sizes(cube: &Cube) -> Vec<usize> {
-    let mut sizes = vec![0; cube.location_groups.len()];
+/// How many locations processes have, and which thread of its process a location is.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Sizes {
+    /// By process: its locations.
+    pub of_process: Vec<usize>,
+    /// By location: the number of locations of its process before it. Reports list them by thread.
+    numbers: Vec<usize>,
+}
+
+/// The locations of each process.
+pub fn sizes(cube: &Cube) -> Sizes {
+    let mut sizes = Sizes { of_process: vec![0; cube.location_groups.len()], numbers: Vec::new() };
     for location in &cube.locations {
-        if let Some(size) = sizes.get_mut(location.group.0) {
+        let size = sizes.of_process.get_mut(location.group.0);
+        sizes.numbers.push(size.as_ref().map_or(0, |size| **size));
+        if let Some(size) = size {
             *size += 1;
         }
     }
     sizes
 }
 
-/// The name of a location: `rank 3`, or `rank 3, OMP thread 1` where the process has several. `sizes` are those of
-/// [`sizes`].
-pub fn name(cube: &Cube, sizes: &[usize], location: LocationId) -> String {
+/// The name of a location: `rank 3`, or where the process has several `rank 3 thread 1`, as culprits have it, and `rank 3,
+/// stream` of what is no thread. `sizes` are those of [`sizes`].
+pub fn name(cube: &Cube, sizes: &Sizes, location: LocationId) -> String {
+    let number = sizes.numbers.get(location.0).copied().unwrap_or(0);
     let Some(location) = cube.locations.get(location.0) else { return String::new() };
     let process = group(cube, location).map_or(String::new(), process_name);
-    match sizes.get(location.group.0) {
+    match sizes.of_process.get(location.group.0) {
         Some(1) => process,
-        _ if location.name.is_empty() => format!("{process}, location {}", location.rank),
+        _ if location.kind == LocationKind::Thread => format!("{process} thread {number}"),
+        _ if location.name.is_empty() => format!("{process}, location {number}"),
         _ => format!("{process}, {}", location.name),
     }
 }
@@ -78,5 +91,29 @@ pub fn process_name(group: &LocationGroup) -> String {
     match group.kind {
         LocationGroupKind::Process => format!("rank {}", group.rank),
         _ => group.name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_have_numbers_and_other_locations_names() {
+        let mut cube = Cube::default();
+        for rank in 0..2 {
+            cube.add_location_group(LocationGroup { rank, ..LocationGroup::default() });
+        }
+        let mut add = |group: usize, name: &str, kind: LocationKind| {
+            let group = cubex::LocationGroupId(group);
+            cube.add_location(Location { group, name: name.into(), kind, ..Location::default() });
+        };
+        add(0, "Master thread", LocationKind::Thread);
+        add(1, "Master thread", LocationKind::Thread);
+        add(1, "OMP thread 1", LocationKind::Thread);
+        add(1, "CUDA stream 7", LocationKind::AcceleratorStream);
+        let sizes = sizes(&cube);
+        let names: Vec<String> = (0..4).map(|at| name(&cube, &sizes, LocationId(at))).collect();
+        assert_eq!(names, ["rank 0", "rank 1 thread 0", "rank 1 thread 1", "rank 1, CUDA stream 7"]);
     }
 }

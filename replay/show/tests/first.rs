@@ -187,3 +187,79 @@ fn time_of_other_requests_is_not_said_to_be_of_messages_alone() {
 fn line_of_a_function_is_not_taken_for_that_of_a_call() {
     assert_has(&changed(|_| {}), &["app/main/solve/work (begins at /home/someone/src/solve.c:42): "]);
 }
+
+#[test]
+fn time_in_mpi_is_no_wait_state_only_if_all_was_analysed() {
+    for (fate, is_known) in [("time in MPI that is not explained", true), ("no partner in the trace", false)]
+    {
+        let text = changed(|summary| {
+            summary["culprits"][0]["is_unexplained"] = json!(true);
+            summary["coverage"] = json!([
+                {"fate": "analysed", "seconds": 0.2}, {"fate": fate, "seconds": 0.01}
+            ]);
+        });
+        let words = if is_known { "that is no wait state" } else { "that is not known to be waiting" };
+        assert_has(&text, &[&format!("Look into work on rank 0: time in MPI {words}")]);
+    }
+}
+
+/// Metric and advice of an action because of waiting at barriers of threads, as others wait at some region.
+fn at_barrier(victims: &str, has_both: bool) -> (Value, Value) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let names = Names::default();
+    let mut maker = example::report(&names);
+    let waits = [maker.metric("omp_ebarrier_wait", None), maker.metric("omp_ibarrier_wait", None)];
+    for (region, (name, role)) in
+        [("explicit", "barrier"), ("implicit", "implicit barrier")].into_iter().enumerate()
+    {
+        let call = maker.call(name, Some(cubex::CnodeId(0)));
+        let own = &mut maker.cube.regions[maker.cube.cnodes[call.0].region.0];
+        (own.paradigm, own.role) = ("openmp".into(), role.into());
+        if region == 0 || has_both {
+            maker.row(waits[region], call, &[0.1; 4]);
+        }
+    }
+    let mut manifest = example::manifest(&names);
+    let culprit = &mut manifest.summary.culprits[0];
+    culprit.kind = "waiting at OpenMP barriers".into();
+    culprit.victims = Some(details::manifest::Part { text: victims.into(), share: 0.9 });
+    maker.write(&path, &[("replay.json", &manifest.to_bytes())]);
+    let printed = run(100, &[path.to_str().unwrap(), "--json"]);
+    let json: Value = serde_json::from_str(&printed.results).expect("JSON");
+    (json["actions"][0]["metric"].clone(), json["actions"][0]["advice"].clone())
+}
+
+#[test]
+fn explicit_and_implicit_barriers_of_threads_have_their_own_advice() {
+    let (explicit, advice) = at_barrier("in explicit of thread 0 of rank 0", true);
+    assert_eq!(explicit, "omp_ebarrier_wait");
+    assert!(advice.as_str().unwrap().contains("before the barrier"), "{advice}");
+    let (implicit, other) = at_barrier("in implicit of thread 0 of rank 0", true);
+    assert_eq!(implicit, "omp_ibarrier_wait");
+    assert!(other.is_string() && other != advice, "{other}");
+    // Which it is must be known.
+    assert_eq!(at_barrier("of thread 0 of rank 0", true), (Value::Null, Value::Null));
+    assert_eq!(at_barrier("in explicitly of rank 0", true), (Value::Null, Value::Null));
+    assert_eq!(at_barrier("of thread 0 of rank 0", false).0, "omp_ebarrier_wait", "the report has no other");
+}
+
+#[test]
+fn idle_time_is_told_to_scripts_if_the_report_has_it() {
+    let idle = |has_idle: bool| {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.cubex");
+        let mut maker = Maker::new(2);
+        let time = maker.metric("time", None);
+        let work = maker.call("work", None);
+        maker.row(time, work, &[1.0, 1.0]);
+        if has_idle {
+            let idle = maker.metric("omp_idle_threads", Some(time));
+            maker.row(idle, work, &[0.25, 0.25]);
+        }
+        maker.write(&path, &[]);
+        let printed = run(100, &[path.to_str().unwrap(), "--json"]);
+        serde_json::from_str::<Value>(&printed.results).expect("JSON")["idle"].clone()
+    };
+    assert_eq!((idle(true), idle(false)), (json!(0.5), Value::Null));
+}

@@ -4,6 +4,8 @@ mod compare;
 mod conventions;
 mod damage;
 mod derived;
+#[cfg(feature = "explore")]
+mod explore;
 mod export;
 mod first;
 mod hostile;
@@ -11,6 +13,8 @@ mod matrix;
 mod page;
 mod ranks;
 mod screens;
+#[cfg(feature = "serve")]
+mod serve;
 mod support;
 mod terminal;
 mod tree;

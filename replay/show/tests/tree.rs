@@ -59,3 +59,34 @@ fn glob_that_matches_nothing_is_an_error() {
         assert!(printed.messages.contains("\"nosuch\" matches no call path"), "{}", printed.messages);
     }
 }
+
+#[test]
+fn siblings_of_one_name_have_their_line_if_they_differ_in_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let mut maker = Maker::new(1);
+    let time = maker.metric("time", None);
+    let root = maker.call("prog", None);
+    let mut add = |name: &str, line: Option<u32>, file: &str| {
+        let call = maker.call(name, Some(root));
+        (maker.cube.cnodes[call.0].line, maker.cube.cnodes[call.0].module) = (line, file.into());
+        maker.row(time, call, &[1.0]);
+    };
+    add("main", Some(7), "/src/seq.c");
+    add("main", Some(9), "/src/seq.c");
+    add("main", Some(11), "");
+    add("main", None, "");
+    add("once", Some(3), "/src/seq.c");
+    add("twice", Some(4), "/src/seq.c");
+    add("twice", Some(4), "/src/seq.c");
+    maker.write(&path, &[]);
+    let path = path.to_str().unwrap();
+    let printed = run(80, &["tree", path, "-m", "time"]);
+    let lines = printed.results.lines().skip(2);
+    let names: Vec<&str> = lines.filter_map(|line| line.split("─ ").nth(1)?.split("  ").next()).collect();
+    let expected = ["main (seq.c:7)", "main (seq.c:9)", "main (line 11)", "main", "once", "twice", "twice"];
+    assert_eq!(names, expected, "{}", printed.results);
+    let json = run(80, &["tree", path, "-m", "time", "--json"]).results;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["nodes"][1]["name"], "main", "scripts get names");
+}

@@ -242,7 +242,7 @@ fn all_columns_stay_where_threads_have_long_names() {
     );
     let barrier = line(&printed, "3 ");
     assert!(barrier.contains("0.0300 s") && barrier.contains("0.0600 s"), "{}", printed.results);
-    assert!(barrier.contains("rank 0, ") && barrier.contains("1  !$omp"), "{}", printed.results);
+    assert!(barrier.contains("rank 0 t") && barrier.contains("1  !$omp"), "{}", printed.results);
     assert!(barrier.trim_end().ends_with(":10"), "{}", printed.results);
 }
 
@@ -264,4 +264,64 @@ fn completion_has_nobody_that_was_waited_for() {
     let json = run(100, &["waits", path, "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json.results).unwrap();
     assert_eq!(json["waits"][0]["cause"], serde_json::Value::Null);
+}
+
+/// The report of the example with two ranks of two threads, and longer waits at a barrier of OpenMP.
+fn threads(path: &std::path::Path) {
+    let names = Names::default();
+    let mut report = example::report(&names);
+    report.cube.location_groups.truncate(2);
+    for (at, location) in report.cube.locations.iter_mut().enumerate() {
+        location.group = cubex::LocationGroupId(at / 2);
+    }
+    let mut manifest = example::manifest(&names);
+    manifest.metrics[1].name = "omp_ebarrier_wait".into();
+    let tables = example::tables();
+    let tables = tables.iter().map(|table| (member(&table.name), details::write(table).unwrap()));
+    let members: Vec<(String, Vec<u8>)> =
+        [("replay.json".to_owned(), manifest.to_bytes())].into_iter().chain(tables).collect();
+    let members: Vec<(&str, &[u8])> =
+        members.iter().map(|(name, bytes)| (name.as_str(), &bytes[..])).collect();
+    report.write(path, &members);
+}
+
+#[test]
+fn titles_are_whole_at_any_width_and_so_are_numbers() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    threads(&path);
+    for width in [40, 60, 80, 90, 100, 110, 130] {
+        let printed = run(width, &["waits", path.to_str().unwrap()]).results;
+        assert!(printed.contains("Wait at Explicit OpenMP Barrier"), "{width}: {printed}");
+        assert!(printed.contains("Late Sender") && printed.contains("0.0600 s"), "{width}: {printed}");
+        assert!(printed.lines().all(|line| line.chars().count() <= width), "{width}: {printed}");
+    }
+}
+
+#[test]
+fn records_of_a_narrow_screen_have_titles() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    threads(&path);
+    let printed = run(60, &["waits", path.to_str().unwrap(), "-m", "omp_ebarrier_wait"]).results;
+    let lines: Vec<String> =
+        printed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let expected = [
+        "3 Wait at Explicit OpenMP Barrier",
+        "waited 0.0300 s",
+        "all 0.0600 s",
+        "who rank 0 thread 0",
+        "in MPI_Barrier",
+        "at 0.101 s",
+        "due to somebody",
+        "in ?",
+    ];
+    assert_eq!(lines, expected, "{printed}");
+}
+
+#[test]
+fn waiting_of_one_and_of_all_have_as_many_decimals() {
+    let ticks = || Values::I64(vec![6_000, 5_000, 3_000]);
+    let printed = waits(&[], |tables| set(tables, "instances", "ticks", ticks()));
+    assert!(line(&printed, "1 ").contains("0.0060 s  0.0700 s"), "{}", printed.results);
 }

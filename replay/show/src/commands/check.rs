@@ -40,7 +40,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         ));
     }
     let opened = Opened::open(&args.file, output)?;
-    let side = Side::new(vec![Reading::read(&opened, args.all)?])?;
+    let side = Side::new(vec![Reading::read(&opened, args.all)?], false)?;
     let floor = Floor::default();
     let subject = Subject { a: None, b: &side, floor: &floor, gates: gates.len() };
     let run = side.first();

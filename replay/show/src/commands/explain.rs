@@ -38,7 +38,11 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     Ok(Status::Done)
 }
 
-fn explanation(name: &str) -> Result<Document> {
+/// What a metric means, by its unique name or the title of a wait state.
+///
+/// # Errors
+/// If there is no such metric.
+pub(crate) fn explanation(name: &str) -> Result<Document> {
     let metrics = patterns::metrics();
     let name = of_title(name).unwrap_or(name);
     let Some(metric) = metrics.iter().find(|metric| metric.id == name) else { return pseudo(name, &metrics) };

@@ -115,11 +115,12 @@ fn more(opened: &Opened, overview: &Overview) -> String {
 fn add_facts(opened: &Opened, values: &Values<'_>, overview: &Overview, document: &mut Document) {
     let run = &overview.run;
     document.fact("file", opened.path.display().to_string());
-    document.fact("program", overview.program.clone());
+    document.fact("program", Some(overview.program.as_str()).filter(|name| !name.is_empty()));
     document.fact("ranks", overview.ranks);
     document.fact("threads", overview.threads);
     document.fact("length", run.length);
     document.fact("run", run.total);
+    document.fact("idle", overview.idle);
     document.fact("mpi", run.mpi);
     document.fact("waiting", run.waiting);
     document.fact("not_recorded", run.not_recorded);

@@ -5,6 +5,8 @@
 pub mod check;
 pub mod diff;
 pub mod explain;
+#[cfg(feature = "explore")]
+pub mod explore;
 pub mod export;
 pub mod first;
 mod gates;
@@ -13,6 +15,8 @@ pub mod html;
 pub mod manual;
 pub mod matrix;
 pub mod ranks;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod sink;
 pub mod time;
 pub mod tree;

@@ -158,7 +158,7 @@ fn draw(
 }
 
 /// The name of neighbouring locations: of their ranks if these are whole, else their numbers.
-fn group_name(cube: &Cube, sizes: &[usize], first: usize, count: usize) -> String {
+fn group_name(cube: &Cube, sizes: &places::Sizes, first: usize, count: usize) -> String {
     let range = |what: &str, first: u64, last: u64| match last - first {
         0 => format!("{what} {first}"),
         _ => format!("{what}s {first}–{last}"),
@@ -170,7 +170,7 @@ fn group_name(cube: &Cube, sizes: &[usize], first: usize, count: usize) -> Strin
         is_whole &= group.kind == LocationGroupKind::Process;
         match ranks.last_mut().filter(|(rank, _)| *rank == group.rank) {
             Some((_, missing)) => *missing = missing.saturating_sub(1),
-            None => ranks.push((group.rank, sizes[location.group.0] - 1)),
+            None => ranks.push((group.rank, sizes.of_process[location.group.0] - 1)),
         }
     }
     is_whole &= ranks.iter().all(|(_, missing)| *missing == 0);
@@ -223,6 +223,11 @@ pub(crate) fn waiting_over_time(opened: &Opened, columns: usize) -> Result<Optio
 /// If the table is damaged.
 pub(crate) fn waiting_line(opened: &Opened, screen: &Screen, columns: usize) -> Result<Option<String>> {
     let Some(window) = waiting_over_time(opened, columns)? else { return Ok(None) };
+    Ok(Some(line_of(&window, 0, screen)))
+}
+
+/// The shares of a row of a window as a line: the higher a sign, the more.
+pub(crate) fn line_of(window: &Window, row: usize, screen: &Screen) -> String {
     let signs = if screen.is_unicode { "▁▂▃▄▅▆▇█" } else { "_.,:-=+#" };
     let signs: Vec<char> = signs.chars().collect();
     let sign = |share: f64| {
@@ -230,7 +235,7 @@ pub(crate) fn waiting_line(opened: &Opened, screen: &Screen, columns: usize) -> 
         let at = (share * 8.0).clamp(0.0, 7.0) as usize;
         signs[at]
     };
-    Ok(Some((0..window.columns).map(|column| sign(window.share(0, column))).collect()))
+    (0..window.columns).map(|column| sign(window.share(row, column))).collect()
 }
 
 #[cfg(test)]

@@ -45,8 +45,9 @@ pub struct Calls {
 
 impl Calls {
     /// Joins the call paths of several runs; returns for each run where its call paths are. Of one caller, the n-th call
-    /// of equal function, paradigm, file and lines is the same in all runs.
-    pub fn join(runs: &[Vec<Call>]) -> (Calls, Vec<Vec<usize>>) {
+    /// of equal function, paradigm, file and lines is the same in all runs; if they go by their names, all calls of equal
+    /// function and paradigm are one, as in a log.
+    pub fn join(runs: &[Vec<Call>], is_by_name: bool) -> (Calls, Vec<Vec<usize>>) {
         let mut list: Vec<Call> = Vec::new();
         let mut known = HashMap::new();
         let mut places = Vec::with_capacity(runs.len());
@@ -56,9 +57,16 @@ impl Calls {
             for call in run {
                 // Callers stand before, so they have a place.
                 let parent = call.parent.and_then(|parent| own.get(parent)).copied();
-                let call = Call { parent, ..call.clone() };
-                let occurrence = seen.entry(call.clone()).and_modify(|count| *count += 1).or_insert(0);
-                let place = *known.entry((call.clone(), *occurrence)).or_insert_with(|| {
+                let mut call = Call { parent, ..call.clone() };
+                if is_by_name {
+                    (call.file, call.lines) = (String::new(), (None, None));
+                }
+                let mut occurrence = 0;
+                if !is_by_name {
+                    let count = seen.entry(call.clone()).or_default();
+                    (occurrence, *count) = (*count, *count + 1);
+                }
+                let place = *known.entry((call.clone(), occurrence)).or_insert_with(|| {
                     list.push(call);
                     list.len() - 1
                 });
@@ -100,8 +108,9 @@ mod tests {
         let call = |name: &str, parent| Call { name: name.into(), parent, ..Call::default() };
         let one = vec![call("main", None), call("f", Some(0)), call("f", Some(0))];
         let other = vec![call("main", None), call("g", Some(0)), call("f", Some(0))];
-        let (calls, places) = Calls::join(&[one, other]);
+        let (calls, places) = Calls::join(&[one.clone(), other.clone()], false);
         assert_eq!(places, [vec![0, 1, 2], vec![0, 3, 1]]);
+        assert_eq!(Calls::join(&[one, other], true).1, [vec![0, 1, 1], vec![0, 2, 1]]);
         assert_eq!(calls.names(3), ["main", "g"]);
         assert_eq!(calls.with_those_below(vec![false, true, false, false]), [false, true, false, false]);
         assert_eq!(calls.with_those_below(vec![true, false, false, false]), [true; 4]);

@@ -1,13 +1,14 @@
 //! Changes of metrics by call path.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::coverage;
 use super::matching::{Matching, Pair};
 use super::measure::Measure;
-use super::samples::{Change, State};
+use super::reading::{Known, Reading, has_outside};
+use super::samples::{Change, State, median};
 use super::side::Side;
-use crate::values::Unit;
+use crate::values::{Unit, WAITING};
 
 /// A change of a metric at a call path.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,6 +56,34 @@ impl Compared<'_, '_> {
         Change::between(a, b, (run[0], run[1]), self.floor.of(&unit), gates)
     }
 
+    /// Whether one side has wait states and the other one has not: then communication contains waiting on one side.
+    pub fn has_waiting_on_one_side(&self) -> bool {
+        let [a, b] = self.sides.map(|side| side.metrics().contains(WAITING));
+        a != b
+    }
+
+    /// Whether work outside of the run has changed by more than noise.
+    pub fn has_other_outside(&self) -> bool {
+        let sample = |side: &Side<'_>| side.sample(|run| Some(run.outside / run.locations));
+        let [Some(a), Some(b)] = self.sides.map(sample) else { return false };
+        let [run_a, run_b] = self.sides.map(|side| side.run_time(Measure::Mean));
+        Change::between(&a, &b, (run_a, run_b), self.floor.of(&Unit::Seconds), 1).state != State::Same
+    }
+
+    /// Whether a change may be one of work outside of the run alone.
+    pub fn may_be_outside(&self, change: &CallChange) -> bool {
+        if !has_outside(&change.metric) || !self.has_other_outside() {
+            return false;
+        }
+        let outside = |side: &Side<'_>| {
+            let of = |run: &Reading<'_>| self.measure.of(run, run.outside, Some(run.outside), None);
+            side.sample(of).map(|sample| median(&sample))
+        };
+        // Per visit it is not known.
+        let [Some(a), Some(b)] = self.sides.map(outside) else { return true };
+        change.change.difference().abs() - (b - a).abs() <= change.change.floor
+    }
+
     /// The call path of a pair as names from the root on: that of B, else that of A.
     pub fn names(&self, pair: usize) -> Vec<&str> {
         match self.matching.pairs.get(pair) {
@@ -75,19 +104,18 @@ impl Compared<'_, '_> {
             if unit != other {
                 continue;
             }
-            let mut values: BTreeMap<usize, [Option<Vec<f64>>; 2]> = BTreeMap::new();
-            for at in [0, 1] {
-                for (pair, sample) in self.samples(at, metric) {
-                    values.entry(pair).or_default()[at] = Some(sample);
-                }
-            }
-            for (pair, [a, b]) in values {
-                let zeros = |at: usize| {
-                    // Lines of a history have the largest values only: others are unknown.
-                    let runs = &self.sides[at].runs;
-                    runs.iter().all(|run| run.report.is_some()).then(|| vec![0.0; runs.len()])
+            let sums = [0, 1].map(|at| {
+                (0..self.sides[at].runs.len()).map(|run| self.sums(at, run, metric)).collect::<Vec<_>>()
+            });
+            let pairs: BTreeSet<usize> = sums.iter().flatten().flat_map(BTreeMap::keys).copied().collect();
+            for pair in pairs {
+                let sample = |at: usize| {
+                    let values = sums[at].iter().enumerate();
+                    values.map(|(run, sums)| self.value(at, run, metric, sums.get(&pair))).collect()
                 };
-                let (Some(a), Some(b)) = (a.or_else(|| zeros(0)), b.or_else(|| zeros(1))) else { continue };
+                let (Some(a), Some(b)): (Option<Vec<f64>>, Option<Vec<f64>>) = (sample(0), sample(1)) else {
+                    continue;
+                };
                 let change = self.change(&a, &b, unit, 1);
                 let (metric, unit) = ((*metric).to_owned(), self.measure.unit(unit));
                 changes.push(CallChange { metric, unit, pair, change });
@@ -105,30 +133,42 @@ impl Compared<'_, '_> {
         changes
     }
 
-    /// A value of each run of a side for each pair that has one.
-    fn samples(&self, at: usize, metric: &str) -> BTreeMap<usize, Vec<f64>> {
-        let side = self.sides[at];
-        let mut sums: BTreeMap<usize, Vec<[f64; 3]>> = BTreeMap::new();
-        for (number, (run, places)) in side.runs.iter().zip(&side.places).enumerate() {
-            let visits = run.metrics.get("visits");
-            let Some(own) = run.metrics.get(metric) else { continue };
-            for (&call, &(sum, most)) in &own.by_call {
-                let pair = self.matching.of[at][places[call]];
-                let sums = sums.entry(pair).or_insert_with(|| vec![[0.0; 3]; side.runs.len()]);
-                let visited =
-                    visits.and_then(|visits| visits.by_call.get(&call)).map_or(0.0, |visits| visits.0);
-                let sums = &mut sums[number];
-                *sums = [sums[0] + sum, sums[1] + most, sums[2] + visited];
-            }
+    /// The value of a run at a pair with these sums. Without any it is 0, if the run knows all values; else `None`, also if it
+    /// has no value of this measure.
+    fn value(&self, at: usize, number: usize, metric: &str, sums: Option<&[f64; 3]>) -> Option<f64> {
+        let run = &self.sides[at].runs[number];
+        let knows_all = run.metrics.get(metric).is_some_and(|sums| sums.known == Known::All);
+        match sums {
+            Some(&[sum, most, visits]) => self.measure.of(run, sum, Some(most), Some(visits)),
+            None => knows_all.then_some(0.0),
         }
-        let sample = |(pair, sums): (usize, Vec<[f64; 3]>)| {
-            let of_run = |(run, &[sum, most, visits]): (_, &[f64; 3])| {
-                self.measure.of(run, sum, Some(most), Some(visits))
-            };
-            let sample: Option<Vec<f64>> = side.runs.iter().zip(&sums).map(of_run).collect();
-            Some((pair, sample?))
-        };
-        sums.into_iter().filter_map(sample).collect()
+    }
+
+    /// Sum, largest value and visits of a run for each pair of which all is known that it has.
+    fn sums(&self, at: usize, number: usize, metric: &str) -> BTreeMap<usize, [f64; 3]> {
+        let (side, run) = (self.sides[at], &self.sides[at].runs[number]);
+        let mut sums: BTreeMap<usize, [f64; 3]> = BTreeMap::new();
+        let Some(own) = run.metrics.get(metric) else { return sums };
+        let visits = run.metrics.get("visits");
+        let pair = |call: usize| self.matching.of[at][side.places[number][call]];
+        let mut listed: BTreeMap<usize, usize> = BTreeMap::new();
+        for (&call, &(sum, most)) in &own.by_call {
+            let visited = visits.and_then(|visits| visits.by_call.get(&call)).map_or(0.0, |visits| visits.0);
+            let sums = sums.entry(pair(call)).or_default();
+            *sums = [sums[0] + sum, sums[1] + most, sums[2] + visited];
+            *listed.entry(pair(call)).or_default() += 1;
+        }
+        match own.known {
+            Known::All => {}
+            // A function may be called where the log has no value of it.
+            Known::Listed if !self.matching.is_by_region => {
+                let mut calls: BTreeMap<usize, usize> = BTreeMap::new();
+                (0..run.calls.len()).for_each(|call| *calls.entry(pair(call)).or_default() += 1);
+                sums.retain(|pair, _| listed.get(pair) == calls.get(pair));
+            }
+            Known::Listed | Known::Parts => sums.clear(),
+        }
+        sums
     }
 
     /// How much of a metric a side has at call paths that are matched, from 0 to 1; `None` without any.

@@ -20,6 +20,9 @@ const CANDIDATES: usize = 256;
 /// Pairs of call paths of one name that are looked at; of more, those are the same that have the same position.
 const ALIGNED: usize = 1 << 14;
 
+/// The programming model of functions that samples or call stacks have found.
+const SAMPLING: &str = "sampling";
+
 /// Frames in a row that are skipped.
 const FRAMES: usize = 3;
 
@@ -69,6 +72,8 @@ pub struct Matching {
     pub of: [Vec<usize>; 2],
     /// Whether a call path of A, or of B, is a skipped frame.
     pub is_skipped: [Vec<bool>; 2],
+    /// Whether a pair is a function, wherever it is called.
+    pub is_by_region: bool,
 }
 
 impl Matching {
@@ -117,7 +122,7 @@ pub fn by_region(a: Seen<'_>, b: Seen<'_>) -> Matching {
         (0..seen.calls.list.len()).map(|at| numbers[&key(at)]).collect()
     });
     let is_skipped = [a, b].map(|seen| vec![false; seen.calls.list.len()]);
-    Matching { of, is_skipped, pairs: pairs.into_values().collect() }
+    Matching { of, is_skipped, pairs: pairs.into_values().collect(), is_by_region: true }
 }
 
 /// A call path that looks for its partner.
@@ -154,6 +159,7 @@ impl<'s> Matcher<'s> {
             pairs: Vec::new(),
             of: count.map(|count| vec![NONE; count]),
             is_skipped: count.map(|count| vec![false; count]),
+            is_by_region: false,
         };
         Matcher { sides, result, open: Vec::new() }
     }
@@ -233,7 +239,8 @@ impl<'s> Matcher<'s> {
         }
     }
 
-    /// Rule 1: equal keys; several of one key by file, then by what they call in order of lines, then of appearance.
+    /// Rule 1: equal keys; several of one key by file, then by what they call in order of lines, then of appearance. Lines at
+    /// which samples have met a function are one, whichever they are.
     fn match_same(&mut self, free: &mut [Vec<Candidate>; 2]) {
         self.keep_free(free);
         let mut groups: BTreeMap<Key<'s>, [Vec<usize>; 2]> = BTreeMap::new();
@@ -244,10 +251,52 @@ impl<'s> Matcher<'s> {
         }
         for (key, [a, b]) in groups {
             let way = if key.0.is_some() { Way::Mapped } else { Way::Same };
-            let pairs = self.by_file(a, b);
+            let (a, sampled_a) = self.without_sampled(0, a);
+            let (b, sampled_b) = self.without_sampled(1, b);
+            let pairs = self.by_file(a.clone(), b.clone());
             pairs.into_iter().flatten().for_each(|(a, b)| self.pair(a, b, way));
+            self.add_sampled(0, &a, sampled_a);
+            self.add_sampled(1, &b, sampled_b);
         }
         self.keep_free(free);
+    }
+
+    /// Whether a call path is a line at which samples have met a function: one that samples know, and calls nothing there.
+    fn is_sampled(&self, side: usize, call: usize) -> bool {
+        let calls = self.sides[side].calls;
+        calls.forest.children(call).is_empty() && calls.list[call].paradigm == SAMPLING
+    }
+
+    /// Call paths of one name without those that are sampled, but for the first one of each file; and the others, each with
+    /// that one.
+    fn without_sampled(&self, side: usize, calls: Vec<usize>) -> (Vec<usize>, Vec<(usize, usize)>) {
+        let list = &self.sides[side].calls.list;
+        let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+        let (mut kept, mut others) = (Vec::new(), Vec::new());
+        for call in calls {
+            match first.get(list[call].file.as_str()) {
+                _ if !self.is_sampled(side, call) => kept.push(call),
+                Some(&first) => others.push((call, first)),
+                None => {
+                    first.insert(&list[call].file, call);
+                    kept.push(call);
+                }
+            }
+        }
+        (kept, others)
+    }
+
+    /// Adds sampled call paths to the pair of the first one of their file; without partner, all to a pair of their name.
+    fn add_sampled(&mut self, side: usize, kept: &[usize], sampled: Vec<(usize, usize)>) {
+        let of = |result: &Matching, call: usize| Some(result.of[side][call]).filter(|&pair| pair != NONE);
+        let any = kept.iter().find_map(|&call| of(&self.result, call));
+        let alone = kept.iter().copied().filter(|&call| self.is_sampled(side, call));
+        let all: Vec<(usize, usize)> = alone.map(|call| (call, call)).chain(sampled).collect();
+        for (call, first) in all {
+            if let Some(pair) = of(&self.result, first).or(any) {
+                self.result.of[side][call] = pair;
+            }
+        }
     }
 
     /// Pairs of one name: those of equal files, and those that are left.

@@ -21,7 +21,12 @@ impl Tree {
         let call = |&(parent, name, _): &(Option<usize>, &str, f64)| Call {
             parent,
             name: name.to_owned(),
-            paradigm: if name.starts_with("MPI_") { "mpi" } else { "user" }.into(),
+            paradigm: match name.split('_').next() {
+                Some("MPI") => "mpi",
+                Some("s") => "sampling",
+                _ => "user",
+            }
+            .into(),
             ..Call::default()
         };
         // Positions stay, as no two are equal: each has a line of its own.
@@ -30,7 +35,7 @@ impl Tree {
             .enumerate()
             .map(|(at, it)| Call { lines: (Some(at as u32), None), ..call(it) })
             .collect();
-        let (calls, _) = Calls::join(&[list]);
+        let (calls, _) = Calls::join(&[list], false);
         let names: Vec<String> = calls.list.iter().map(|call| normalise(&call.name, true)).collect();
         Tree { mapped: vec![None; names.len()], calls, names, weights }
     }
@@ -162,6 +167,44 @@ fn calls_of_one_name_match_in_order_of_lines() {
     let matching = by_path(a.seen(), b.seen(), false);
     assert!(matching.is_matched(0, 1) && matching.is_matched(0, 2) && !matching.is_matched(0, 3));
     assert_eq!(matching.of[0][1], matching.of[1][1]);
+}
+
+#[test]
+fn lines_that_samples_have_met_are_one_call_path() {
+    let a = Tree::parse("main\n  s_f 3\n  s_f 2\n    MPI_Send 1\n  s_f 1\n  s_g 1\n    MPI_Recv 1");
+    let b = Tree::parse(
+        "main\n  s_f 1\n  s_f 1\n  s_f 1\n  s_f 2\n    MPI_Send 1\n  s_g 2\n  s_g 1\n    MPI_Recv 1",
+    );
+    for (a, b) in [(&a, &b), (&b, &a)] {
+        let matching = by_path(a.seen(), b.seen(), false);
+        assert!(matching.pairs.iter().all(|pair| pair.a.is_some() && pair.b.is_some()), "{matching:?}");
+        let pairs = |side: usize, tree: &Tree, name: &str| {
+            let calls = (0..tree.names.len()).filter(|&call| tree.names[call] == name);
+            calls
+                .map(|call| (matching.of[side][call], tree.calls.forest.children(call).len()))
+                .collect::<Vec<_>>()
+        };
+        let [of_a, of_b] = [pairs(0, a, "s_f"), pairs(1, b, "s_f")];
+        let one = |pairs: &[(usize, usize)], callees: usize| {
+            let mut own: Vec<usize> =
+                pairs.iter().filter(|pair| pair.1 == callees).map(|pair| pair.0).collect();
+            own.dedup();
+            assert_eq!(own.len(), 1, "{pairs:?}");
+            own[0]
+        };
+        assert_eq!((one(&of_a, 0), one(&of_a, 1)), (one(&of_b, 0), one(&of_b, 1)));
+        assert_ne!(one(&of_a, 0), one(&of_a, 1), "a line that calls something is another one");
+    }
+}
+
+#[test]
+fn calls_of_one_name_are_told_apart_though_they_call_nothing() {
+    for name in ["MPI_Send", "f"] {
+        let parse = |calls: usize| Tree::parse(&format!("main{}", format!("\n  {name} 1").repeat(calls)));
+        let (a, b) = (parse(2), parse(1));
+        let matching = by_path(a.seen(), b.seen(), false);
+        assert_eq!(matching.pairs.iter().filter(|pair| pair.b.is_none()).count(), 1, "{name}");
+    }
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Measure {
             Measure::Share => (run.total > 0.0).then(|| 100.0 * sum / run.total),
             Measure::Visit if sum == 0.0 => Some(0.0),
             Measure::Visit => visits.filter(|&visits| visits > 0.0).map(|visits| sum / visits),
-            Measure::Max => most,
+            Measure::Max => most.filter(|most| !most.is_nan()),
         }
     }
 }

@@ -94,6 +94,11 @@ pub fn quantities(compared: &Compared<'_, '_>) -> Vec<Compare> {
                 one(compared, &name, &title, 2, &|run| (seconds(run), most(run, &name)))
             })
             .collect();
+        let mut of_role = of_role;
+        if ["communicate", "threads"].contains(&role) && compared.has_waiting_on_one_side() {
+            // Communication is what is not known to be waiting.
+            [&mut of_role].into_iter().chain(&mut parts).for_each(|it| it.change = None);
+        }
         parts.sort_by(|one, other| {
             other.largest_share().total_cmp(&one.largest_share()).then(one.name.cmp(&other.name))
         });

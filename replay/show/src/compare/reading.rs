@@ -46,7 +46,7 @@ pub struct Shape {
     pub ranks: usize,
     /// Largest number of threads of a rank.
     pub threads: usize,
-    /// The program.
+    /// The program; empty if the report does not say.
     pub program: String,
 }
 
@@ -66,6 +66,7 @@ impl std::fmt::Display for Shape {
         let Shape { ranks, threads, program } = self;
         let plural =
             |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let program = if program.is_empty() { "n/a" } else { program };
         write!(f, "{program} on {} of {}", plural(*ranks, "rank"), plural(*threads, "thread"))
     }
 }
@@ -79,8 +80,37 @@ pub struct MetricSums {
     pub is_sum: bool,
     /// Over the CPU locations and call paths of the run.
     pub total: f64,
-    /// By call path, exclusive: the sum over CPU locations, and the largest of a location. Others have none.
+    /// By call path, exclusive: the sum over CPU locations, and the largest of a location, which is no number where it is
+    /// not known.
     pub by_call: FxHashMap<usize, (f64, f64)>,
+    /// Which values of call paths are there.
+    pub known: Known,
+}
+
+/// Which values of call paths a run knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Known {
+    /// All: others are 0.
+    All,
+    /// Those that are there, and no others.
+    Listed,
+    /// Parts of those that are there: of several call paths of one name some may be missing.
+    Parts,
+}
+
+impl MetricSums {
+    /// What call paths have together that are not there; 0 if all are known.
+    pub fn not_listed(&self) -> f64 {
+        match self.known {
+            Known::All => 0.0,
+            Known::Listed | Known::Parts => self.total - self.listed(),
+        }
+    }
+
+    /// What call paths have together that are there.
+    pub fn listed(&self) -> f64 {
+        self.by_call.values().map(|(sum, _)| sum).sum()
+    }
 }
 
 /// A finding by class.
@@ -101,8 +131,8 @@ pub struct Culprit {
     pub text: String,
     /// The names of its call path.
     pub path: Vec<String>,
-    /// Waiting of others, in seconds.
-    pub seconds: f64,
+    /// Waiting of others, in seconds; `None` of a line of a history, which has ids only: no text and no path, either.
+    pub seconds: Option<f64>,
 }
 
 /// A run. Times are in seconds, of CPU locations, and without start-up and shutdown unless these were asked for.
@@ -120,6 +150,9 @@ pub struct Reading<'r> {
     pub total: f64,
     /// The longest one of a location.
     pub length: f64,
+    /// Work before `MPI_Init` and after `MPI_Finalize`, summed over locations: metrics contain it, and the run's time does
+    /// not, if it has details. 0 where the run's time does, too.
+    pub outside: f64,
     /// Waiting; `None` if the report has no such metric.
     pub waiting: Option<f64>,
     /// Where time went, by class.
@@ -169,6 +202,7 @@ impl<'r> Reading<'r> {
             locations: times.threads as f64,
             total: times.all(),
             length: times.length,
+            outside: 0.0,
             waiting: times.waiting,
             classes: overview::classes(opened, &values, &times)?,
             start_up: None,
@@ -177,11 +211,11 @@ impl<'r> Reading<'r> {
                 let count = |it: overview::Finding| FindingCount { class: it.class, count: it.count };
                 findings.into_iter().map(count).collect()
             }),
-            culprits: has_causes(opened).then(|| overview::culprits(opened, &values)).flatten().map(
+            culprits: if has_causes(opened) { overview::culprits(opened, &values)? } else { None }.map(
                 |culprits| {
                     let culprit = |it: overview::Action| {
                         let path = paths::names(cube, it.cnode).into_iter().map(str::to_owned).collect();
-                        Culprit { id: it.id, text: it.text, path, seconds: it.seconds }
+                        Culprit { id: it.id, text: it.text, path, seconds: Some(it.seconds) }
                     };
                     culprits.into_iter().map(culprit).collect()
                 },
@@ -193,7 +227,7 @@ impl<'r> Reading<'r> {
             is_counted,
             is_thread,
         };
-        run.read_metrics()?;
+        run.read_metrics(is_all)?;
         if is_all {
             let times = run.by_location("time", None)?.unwrap_or_default();
             let before = run.total;
@@ -201,6 +235,7 @@ impl<'r> Reading<'r> {
             run.start_up = Some(run.total - before);
             run.length = times.iter().copied().fold(0.0, f64::max);
         }
+        run.find_outside();
         Ok(run)
     }
 
@@ -213,6 +248,7 @@ impl<'r> Reading<'r> {
             locations,
             total: 0.0,
             length: 0.0,
+            outside: 0.0,
             waiting: None,
             classes: Vec::new(),
             start_up: None,
@@ -228,11 +264,42 @@ impl<'r> Reading<'r> {
         }
     }
 
-    fn read_metrics(&mut self) -> Result<()> {
+    /// Which part of the recording the run's time is.
+    pub fn interval(&self) -> &'static str {
+        match self.base {
+            Some(Base::Details) if self.start_up.is_none() => "between MPI_Init and MPI_Finalize",
+            Some(Base::Metrics) if self.is_counted.contains(&false) => {
+                "all but MPI_Init and MPI_Finalize, also what lies before and after them"
+            }
+            Some(Base::Metrics) if self.report.is_none() => {
+                "all but MPI_Init and MPI_Finalize, if there are any, also what lies before and after them"
+            }
+            Some(_) => "all that was recorded",
+            None => "not said by the log",
+        }
+    }
+
+    /// Finds what metrics contain and the run does not, of a run whose time and metrics are known.
+    pub fn find_outside(&mut self) {
+        let time = self.metrics.get("time").filter(|_| self.base == Some(Base::Details));
+        let outside = time.map_or(0.0, |time| time.total - self.total);
+        // Sums in another order differ by less.
+        self.outside = if outside > 1e-9 * self.total { outside } else { 0.0 };
+    }
+
+    /// A metric of the run, summed over locations: without what lies outside of it.
+    pub fn sum(&self, metric: &str) -> Option<f64> {
+        let sums = self.metrics.get(metric)?;
+        Some(if has_outside(metric) { sums.total - self.outside } else { sums.total })
+    }
+
+    fn read_metrics(&mut self, is_all: bool) -> Result<()> {
         let Some(values) = &self.report else { return Ok(()) };
         let stored = (0..values.cube().metrics.len()).map(cubex::MetricId);
         let mut quantities: Vec<Quantity> =
             stored.filter(|&id| values.is_visible(id)).map(|id| values.of_metric(id)).collect();
+        // Their calls are not counted, so that their values would be nearly 0.
+        quantities.retain(|quantity| is_all || !is_of_start_up(&quantity.name));
         quantities.extend(
             [WAITING, DELAY].iter().filter_map(|name| values.find(name)).filter(|it| it.metric.is_none()),
         );
@@ -250,7 +317,8 @@ impl<'r> Reading<'r> {
 
     fn sums(&self, values: &Values<'r>, quantity: &Quantity) -> Result<MetricSums> {
         let (unit, is_sum) = (quantity.unit.clone(), quantity.is_sum());
-        let mut sums = MetricSums { unit, is_sum, total: 0.0, by_call: FxHashMap::default() };
+        let known = Known::All;
+        let mut sums = MetricSums { unit, is_sum, total: 0.0, by_call: FxHashMap::default(), known };
         if !is_sum {
             sums.total = values.totals(quantity, &self.is_thread)?.all;
             return Ok(sums);
@@ -289,6 +357,18 @@ impl<'r> Reading<'r> {
             row.into_iter().zip(&self.is_thread).filter(|(value, is_thread)| **is_thread && !is_none(value));
         Ok(Some(own.map(|(value, _)| value).collect()))
     }
+}
+
+/// Whether a metric contains work before `MPI_Init` and after `MPI_Finalize`.
+pub fn has_outside(metric: &str) -> bool {
+    ["time", "execution", "comp"].contains(&metric)
+}
+
+/// Whether a metric is time in start-up and shutdown, or a part of it.
+pub fn is_of_start_up(metric: &str) -> bool {
+    let metrics = patterns::metrics();
+    let parent = |name: &str| metrics.iter().find(|it| it.id == name)?.parent;
+    std::iter::successors(Some(metric), |name| parent(name)).any(|name| name == "mpi_init_exit")
 }
 
 /// Whether root causes were searched: without, a list of culprits is empty and says nothing.

@@ -7,7 +7,7 @@ use super::mapping::Mapping;
 use super::matching::{self, Matching, Seen};
 use super::measure::Measure;
 use super::normalise::normalise;
-use super::reading::Reading;
+use super::reading::{Known, Reading};
 use super::samples::median;
 use crate::error::{Error, Result};
 use crate::paths::Glob;
@@ -38,11 +38,11 @@ pub struct Side<'r> {
 }
 
 impl<'r> Side<'r> {
-    /// A side of these runs.
+    /// A side of these runs, whose call paths go by their names alone if one side is a log.
     ///
     /// # Errors
     /// If there is none, or they differ in ranks, threads or program.
-    pub fn new(runs: Vec<Reading<'r>>) -> Result<Side<'r>> {
+    pub fn new(runs: Vec<Reading<'r>>, is_by_name: bool) -> Result<Side<'r>> {
         let Some(first) = runs.first() else {
             return Err(Error::new("a side without reports: expected at least one report on each side"));
         };
@@ -54,7 +54,7 @@ impl<'r> Side<'r> {
             )));
         }
         let lists: Vec<Vec<Call>> = runs.iter().map(|run| run.calls.clone()).collect();
-        let (calls, places) = Calls::join(&lists);
+        let (calls, places) = Calls::join(&lists, is_by_name);
         Ok(Side { runs, calls, places })
     }
 
@@ -78,6 +78,13 @@ impl<'r> Side<'r> {
     pub fn metrics(&self) -> FxHashSet<&str> {
         let has = |name: &&String| self.runs.iter().all(|run| run.metrics.contains_key(*name));
         self.first().metrics.keys().filter(has).map(String::as_str).collect()
+    }
+
+    /// Whether all call paths of all runs are known that took any time: a log has kept the largest values only.
+    pub fn knows_calls(&self) -> bool {
+        self.runs.iter().all(|run| {
+            run.report.is_some() || run.metrics.get("time").is_some_and(|time| time.known == Known::All)
+        })
     }
 
     /// The unit of a metric.

@@ -1,28 +1,28 @@
 //! Evaluation of gates over the runs of one side or two.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashSet;
 
+use super::numbers::{Numbers, Sample, numbers_of};
 use super::{Gate, Limit, Name, Stat};
 use crate::compare::changes::{CallChange, Compared, Floor};
 use crate::compare::coverage;
 use crate::compare::matching::Matching;
 use crate::compare::measure::Measure;
-use crate::compare::reading::{Culprit, Reading};
+use crate::compare::reading::Culprit;
 use crate::compare::samples::{Change, State, median};
 use crate::compare::side::Side;
 use crate::error::{Error, Result};
 use crate::output::numbers;
 use crate::paths;
-use crate::values::{Unit, WAITING};
+use crate::values::Unit;
 
 /// Call paths that are named with a verdict.
 const NAMED: usize = 5;
 
 /// The least share of the largest change that a call path must have to be named.
 const LEAST_NAMED: f64 = 0.01;
-
-/// The share of locations below the value of `p95`.
-const PERCENTILE: f64 = 0.95;
 
 /// What gates are evaluated over.
 #[derive(Clone, Copy, Debug)]
@@ -103,17 +103,8 @@ pub struct Verdict {
     pub calls: Vec<CallLine>,
 }
 
-/// Values of each run of both sides, and how they are printed.
-struct Numbers {
-    a: Option<Vec<f64>>,
-    b: Vec<f64>,
-    unit: Unit,
-    /// The run's time in the same form, which limits what counts as a change.
-    runs: (f64, f64),
-}
-
 /// Call paths that a gate selects: of A and of B; `None` for all.
-type Selected = Option<[Vec<bool>; 2]>;
+pub(super) type Selected = Option<[Vec<bool>; 2]>;
 
 /// Evaluates a gate.
 ///
@@ -135,25 +126,38 @@ pub fn evaluate(gate: &Gate, subject: &Subject<'_, '_>) -> Result<Verdict> {
         Ok(numbers) => numbers,
         Err(missing) => return Ok(no_values(gate, missing)),
     };
-    let a = numbers.a.as_deref().map(median);
-    let b = median(&numbers.b);
-    let change = numbers.a.as_deref().map(|a| {
-        Change::between(a, &numbers.b, numbers.runs, subject.floor.of(&numbers.unit), subject.gates)
-    });
-    let outcome =
-        match (holds(gate, a, b, change.as_ref()), gate.is_of_change(), change.map(|change| change.state)) {
-            (false, ..) | (_, true, Some(State::Same)) => Outcome::Passed,
-            (_, true, Some(State::Unclear)) => Outcome::Unclear,
-            _ => Outcome::Failed,
-        };
+    let outcomes: Vec<Outcome> =
+        numbers.ends().map(|(a, b)| outcome(gate, a, b, &numbers, subject)).collect();
+    let Some(&outcome) = outcomes.first().filter(|&one| outcomes.iter().all(|other| other == one)) else {
+        return Ok(no_values(gate, numbers.why_unknown(gate, subject)));
+    };
     // What was not analysed can only add to a value of one side that is too large already.
     let is_certain = outcome == Outcome::Failed && !gate.is_of_change() && gate.operator.is_above();
     if let Some(why) = too_little_coverage(gate, subject).filter(|_| !is_certain) {
         return Ok(no_values(gate, why));
     }
-    let message = sentence(gate, a, b, &numbers.unit, outcome);
+    let message = sentence(gate, &numbers, outcome);
     let calls = calls(gate, subject, selected.as_ref());
-    Ok(Verdict { gate: gate.clone(), outcome, message, values: [a, Some(b)], unit: numbers.unit, calls })
+    let values = [numbers.a.as_ref().and_then(Sample::median), numbers.b.median()];
+    Ok(Verdict { gate: gate.clone(), outcome, message, values, unit: numbers.unit, calls })
+}
+
+/// How a gate ends with these values of A and B.
+fn outcome(
+    gate: &Gate,
+    a: Option<&[f64]>,
+    b: &[f64],
+    numbers: &Numbers,
+    subject: &Subject<'_, '_>,
+) -> Outcome {
+    let change =
+        a.map(|a| Change::between(a, b, numbers.runs, subject.floor.of(&numbers.unit), subject.gates));
+    let holds = holds(gate, a.map(median), median(b), change.as_ref());
+    match (holds, gate.is_of_change(), change.map(|change| change.state)) {
+        (false, ..) | (_, true, Some(State::Same)) => Outcome::Passed,
+        (_, true, Some(State::Unclear)) => Outcome::Unclear,
+        _ => Outcome::Failed,
+    }
 }
 
 /// Culprits of B that are not among those of A, in most runs of B; the largest first. `None` if a run does not know its
@@ -170,11 +174,12 @@ pub fn new_culprits(a: &Side<'_>, b: &Side<'_>) -> Option<Vec<Culprit>> {
         }
     }
     found.retain(|(_, count)| 2 * count > b.runs.len());
-    found.sort_by(|one, other| other.0.seconds.total_cmp(&one.0.seconds).then(one.0.id.cmp(&other.0.id)));
+    let seconds = |culprit: &Culprit| culprit.seconds.unwrap_or(0.0);
+    found.sort_by(|(one, _), (other, _)| seconds(other).total_cmp(&seconds(one)).then(one.id.cmp(&other.id)));
     Some(found.into_iter().map(|(culprit, _)| culprit).collect())
 }
 
-fn known_ids<'s>(side: &'s Side<'_>) -> Option<FxHashSet<&'s str>> {
+pub(super) fn known_ids<'s>(side: &'s Side<'_>) -> Option<FxHashSet<&'s str>> {
     let mut known = FxHashSet::default();
     for run in &side.runs {
         known.extend(run.culprits.as_ref()?.iter().map(|culprit| culprit.id.as_str()));
@@ -299,171 +304,31 @@ fn holds(gate: &Gate, a: Option<f64>, b: f64, change: Option<&Change>) -> bool {
     }
 }
 
-/// The values of a gate; an error in words if there are none.
-fn numbers_of(
-    gate: &Gate,
-    subject: &Subject<'_, '_>,
-    selected: Option<&[Vec<bool>; 2]>,
-) -> Result<std::result::Result<Numbers, String>> {
-    if gate.name == Name::NewActions {
-        return Ok(new_actions(subject));
-    }
-    let is_share = matches!(gate.limit, Limit::Share(_) | Limit::Points(_)) || gate.name == Name::Coverage;
-    let sample = |side: &Side<'_>, at: usize| -> Result<std::result::Result<Vec<f64>, String>> {
-        let mut sample = Vec::new();
-        for (number, run) in side.runs.iter().enumerate() {
-            let own = selected.map(|selected| side.in_run(number, &selected[at]));
-            match value(gate, run, own.as_deref(), is_share)? {
-                Some(value) => sample.push(value),
-                None => return Ok(Err(missing(gate, run))),
-            }
-        }
-        Ok(Ok(sample))
-    };
-    let b = match sample(subject.b, 1)? {
-        Ok(sample) => sample,
-        Err(missing) => return Ok(Err(missing)),
-    };
-    let a = match subject.a.filter(|_| gate.stat != Stat::New).map(|(side, _)| sample(side, 0)).transpose()? {
-        // Only B is asked for: that A lacks it is no obstacle.
-        Some(Err(_)) if !gate.is_of_change() => None,
-        Some(Err(missing)) => return Ok(Err(missing)),
-        Some(Ok(sample)) => Some(sample),
-        None => None,
-    };
-    let unit = match &gate.name {
-        _ if is_share || gate.stat == Stat::Imbalance => Unit::Other(String::new()),
-        Name::Run => Unit::Seconds,
-        Name::Metric(name) => subject.b.unit(name).cloned().unwrap_or(Unit::Count),
-        _ => Unit::Count,
-    };
-    let run = |side: &Side<'_>| match (&unit, gate.stat) {
-        _ if is_share => 1.0,
-        (Unit::Seconds, Stat::Total) => side.run_time(Measure::Total),
-        (Unit::Seconds, _) => side.run_time(Measure::Mean),
-        _ => 0.0,
-    };
-    let runs = (subject.a.map_or(0.0, |(side, _)| run(side)), run(subject.b));
-    Ok(Ok(Numbers { a, b, unit, runs }))
-}
-
-fn new_actions(subject: &Subject<'_, '_>) -> std::result::Result<Numbers, String> {
-    let no_culprits = |side: &Side<'_>| {
-        let run = side.runs.iter().find(|run| run.culprits.is_none());
-        format!(
-            "{}: the report has no culprits: expected one of replay-analyze with details",
-            run.map_or("", |run| &run.label)
-        )
-    };
-    let Some((a, _)) = subject.a else { return Err("there is no other side".to_owned()) };
-    let known = known_ids(a).ok_or_else(|| no_culprits(a))?;
-    let mut b = Vec::new();
-    for run in &subject.b.runs {
-        let culprits = run.culprits.as_ref().ok_or_else(|| no_culprits(subject.b))?;
-        b.push(culprits.iter().filter(|it| !known.contains(it.id.as_str())).count() as f64);
-    }
-    Ok(Numbers { a: None, b, unit: Unit::Count, runs: (0.0, 0.0) })
-}
-
-/// The value of a run; `None` if it has none.
-fn value(gate: &Gate, run: &Reading<'_>, selected: Option<&[bool]>, is_share: bool) -> Result<Option<f64>> {
-    let metric = match &gate.name {
-        Name::Coverage => return Ok(run.coverage),
-        Name::Findings(class) => {
-            let of_class = |findings: &Vec<crate::compare::reading::FindingCount>| {
-                let own = findings.iter().filter(|finding| finding.class == *class);
-                own.map(|finding| finding.count as f64).sum()
-            };
-            return Ok(run.findings.as_ref().map(of_class));
-        }
-        // Reports have no table of them yet.
-        Name::Efficiency(_) | Name::NewActions => return Ok(None),
-        Name::Run => "time",
-        Name::Metric(name) => name,
-    };
-    let per_location = || -> Result<Option<Vec<f64>>> {
-        Ok(run.by_location(metric, selected)?.filter(|row| !row.is_empty()))
-    };
-    let sum = || match (&gate.name, selected) {
-        (Name::Run, _) => Some(run.total),
-        // As the summary of the analysis counts it.
-        (_, None) if metric == WAITING && run.waiting.is_some() => run.waiting,
-        (_, None) => run.metrics.get(metric).map(|sums| sums.total),
-        (_, Some(selected)) => {
-            let sums = run.metrics.get(metric).filter(|sums| sums.is_sum)?;
-            let own = sums.by_call.iter().filter(|(call, _)| selected.get(**call) == Some(&true));
-            let mut own = own.map(|(_, &(sum, _))| sum).peekable();
-            // A line of a history has the largest values only: what is not there is unknown.
-            (run.report.is_some() || own.peek().is_some()).then(|| own.sum())
-        }
-    };
-    let is_sum = gate.name == Name::Run || run.metrics.get(metric).is_some_and(|sums| sums.is_sum);
-    let mean_run = run.total / run.locations;
-    let value = match gate.stat {
-        Stat::Mean | Stat::New if is_sum => sum().map(|sum| sum / run.locations),
-        Stat::Mean | Stat::New | Stat::Total => sum(),
-        Stat::Max if gate.name == Name::Run => Some(run.length),
-        Stat::Max => per_location()?.map(|row| row.into_iter().fold(f64::NEG_INFINITY, f64::max)),
-        Stat::P95 => per_location()?.map(percentile),
-        Stat::Imbalance => per_location()?.and_then(|row| {
-            let mean = row.iter().sum::<f64>() / row.len() as f64;
-            (mean != 0.0).then(|| row.iter().copied().fold(f64::NEG_INFINITY, f64::max) / mean)
-        }),
-    };
-    Ok(match (is_share, gate.stat) {
-        (false, _) => value,
-        (true, Stat::Total) => value.map(|value| value / run.total),
-        (true, _) => value.map(|value| value / mean_run),
-    }
-    .filter(|value| value.is_finite()))
-}
-
-/// The least value that 95 % do not exceed.
-fn percentile(mut row: Vec<f64>) -> f64 {
-    row.sort_by(f64::total_cmp);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "from 1 to the number of values"
-    )]
-    let rank = (PERCENTILE * row.len() as f64).ceil() as usize;
-    row.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
-}
-
-/// Why a run has no value.
-fn missing(gate: &Gate, run: &Reading<'_>) -> String {
-    let label = &run.label;
-    match &gate.name {
-        Name::Coverage => format!("{label}: the report does not say how much was analysed"),
-        Name::Findings(_) => format!("{label}: the report has no findings about its trace"),
-        Name::Efficiency(factor) => format!("{label}: the report has no efficiency.{factor}"),
-        Name::Metric(name) if run.obstacles.contains(name) => {
-            format!("{label}: values of metric {name} cannot be computed: n/a (derived)")
-        }
-        Name::Metric(name) if !run.metrics.contains_key(name) => {
-            format!("{label}: no metric {name}: replay-show tree --metrics lists those that it has")
-        }
-        _ => format!("{label}: no value for this"),
-    }
-}
-
 /// The numbers in a sentence.
-fn sentence(gate: &Gate, a: Option<f64>, b: f64, unit: &Unit, outcome: Outcome) -> String {
+fn sentence(gate: &Gate, numbers: &Numbers, outcome: Outcome) -> String {
     let number = |value: f64| match (&gate.name, &gate.limit, gate.stat) {
         (Name::Coverage, ..) => numbers::share(value),
         (_, Limit::Share(_) | Limit::Points(_), _) => format!("{} of the run", numbers::share(value)),
         (_, _, Stat::Imbalance) => format!("{value:.2}"),
-        _ => numbers::of_unit(value, unit, numbers::decimals(value)),
+        _ => numbers::of_unit(value, &numbers.unit, numbers::decimals(value)),
     };
-    let mut text = match a.filter(|_| gate.is_of_change()) {
-        Some(a) => {
-            let change = match gate.limit {
-                Limit::Points(_) => numbers::signed(100.0 * (b - a), &Unit::Other("%".into()), 1),
-                _ => numbers::change(if a == b { 0.0 } else { (b - a) / a.abs() }),
+    // Where only limits are known, no change is: it has the same state for all values between them.
+    let words = |sample: &Sample| match sample.median() {
+        Some(value) => number(value),
+        None => format!("{} to {}", number(median(&sample.least)), number(median(&sample.most))),
+    };
+    let mut text = match numbers.a.as_ref().filter(|_| gate.is_of_change()) {
+        Some(sample) => {
+            let change = match (sample.median(), numbers.b.median()) {
+                (Some(a), Some(b)) => match gate.limit {
+                    Limit::Points(_) => numbers::signed(100.0 * (b - a), &Unit::Other("%".into()), 1),
+                    _ => numbers::change(if a == b { 0.0 } else { (b - a) / a.abs() }),
+                },
+                _ => "as far as it is known".to_owned(),
             };
-            format!("{} → {} ({change})", number(a), number(b))
+            format!("{} → {} ({change})", words(sample), words(&numbers.b))
         }
-        None => number(b),
+        None => words(&numbers.b),
     };
     if outcome == Outcome::Unclear {
         text += ", which so few runs do not show with certainty";
@@ -506,10 +371,16 @@ fn calls(gate: &Gate, subject: &Subject<'_, '_>, selected: Option<&[Vec<bool>; 2
     }
     let (side, run) = (subject.b, subject.b.first());
     let Some(sums) = run.metrics.get(metric) else { return Vec::new() };
-    let own = sums.by_call.iter().map(|(&call, &(sum, most))| (side.places[0][call], sum, most));
-    let mut own: Vec<(usize, f64)> = own
-        .filter(|(call, ..)| is_selected(1, *call))
-        .filter_map(|(call, sum, most)| Some((call, measure.of(run, sum, Some(most), None)?)))
+    // Several call paths of one name are one where a log is the other side.
+    let mut totals: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+    for (&call, &(sum, most)) in &sums.by_call {
+        let total = totals.entry(side.places[0][call]).or_default();
+        *total = (total.0 + sum, total.1 + most);
+    }
+    let mut own: Vec<(usize, f64)> = totals
+        .into_iter()
+        .filter(|(call, _)| is_selected(1, *call))
+        .filter_map(|(call, (sum, most))| Some((call, measure.of(run, sum, Some(most), None)?)))
         .collect();
     own.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
     let line = |(call, value): (usize, f64)| CallLine {

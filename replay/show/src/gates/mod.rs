@@ -3,6 +3,7 @@
 //! Read by [`parse`], evaluated over one or two sides by [`evaluate`], and told to CI systems by [`reports`].
 
 pub mod evaluate;
+mod numbers;
 pub mod parse;
 pub mod reports;
 

@@ -77,7 +77,9 @@ fn data_columns(table: &Table) -> impl Iterator<Item = Option<&str>> {
 fn value(cell: &Cell) -> Value {
     match cell {
         Cell::Nothing | Cell::Obstacle(_) | Cell::Bar(_) => Value::Null,
-        Cell::Name(name) | Cell::Location(name) | Cell::Node { name, .. } => name.as_str().into(),
+        Cell::Name(name) | Cell::Title(name) | Cell::Location(name) | Cell::Node { name, .. } => {
+            name.as_str().into()
+        }
         Cell::Words(line) => line.spans.iter().map(|span| span.text.as_str()).collect::<String>().into(),
         // Not a number, or infinite: null.
         Cell::Number(value, _)
@@ -94,7 +96,9 @@ fn value(cell: &Cell) -> Value {
 fn field(cell: &Cell) -> String {
     match cell {
         Cell::Nothing | Cell::Obstacle(_) | Cell::Bar(_) => String::new(),
-        Cell::Name(text) | Cell::Location(text) | Cell::Node { name: text, .. } => name(text),
+        Cell::Name(text) | Cell::Title(text) | Cell::Location(text) | Cell::Node { name: text, .. } => {
+            name(text)
+        }
         Cell::Words(line) => name(&line.spans.iter().map(|span| span.text.as_str()).collect::<String>()),
         Cell::Signed(value, _, _) | Cell::Change(value, _) if !value.is_finite() => String::new(),
         Cell::Number(value, _)

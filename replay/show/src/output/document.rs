@@ -49,6 +49,14 @@ impl Document {
     pub fn table(&mut self, table: Table) {
         self.parts.push(Part::Table(table));
     }
+
+    /// Says how many of so many rows are not among the first ones, which are shown, and with which option all are.
+    pub fn more(&mut self, count: usize, shown: usize, option: &str) {
+        if count > shown {
+            let text = format!("and {} more ({option}\u{a0}{count})", count - shown);
+            self.text(Line::styled(text, Style::Dim));
+        }
+    }
 }
 
 /// A part of a document.
@@ -114,17 +122,25 @@ pub struct Column {
     pub title: String,
     /// Where it is shown.
     pub shown: Shown,
+    /// Columns of one group have as many decimals: their numbers are compared with each other.
+    pub group: Option<&'static str>,
 }
 
 impl Column {
     /// A column, shown everywhere. The title may be empty.
     pub fn new(key: impl Into<String>, title: impl Into<String>) -> Column {
-        Column { key: key.into(), title: title.into(), shown: Shown::Everywhere }
+        Column { key: key.into(), title: title.into(), shown: Shown::Everywhere, group: None }
     }
 
     /// A column for scripts.
     pub fn data(key: impl Into<String>) -> Column {
         Column { shown: Shown::DataOnly, ..Column::new(key, "") }
+    }
+
+    /// This column, with as many decimals as others of the group.
+    #[must_use]
+    pub fn of_group(self, group: &'static str) -> Column {
+        Column { group: Some(group), ..self }
     }
 
     /// A column for people.
@@ -142,6 +158,8 @@ pub enum Cell {
     Obstacle(&'static str),
     /// A name, which may be cut in the middle. The last column of names gets the room that is left.
     Name(String),
+    /// A title of ours, such as that of a wait state, which is not cut beside others: then rows stand below each other.
+    Title(String),
     /// The name of a location, as [`places::name`](crate::places::name) makes it: its numbers are not cut.
     Location(String),
     /// A name in a tree, with lines to the names around it.

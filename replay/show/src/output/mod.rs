@@ -11,11 +11,11 @@ pub mod numbers;
 mod pager;
 mod progress;
 mod screen;
-mod table;
-mod text;
+pub(crate) mod table;
+pub(crate) mod text;
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use clap::Args;
 
@@ -145,6 +145,23 @@ impl<'o> Output<'o> {
     /// Counts bytes of files that a command writes, for the progress.
     pub fn written(&self) -> Written {
         self.written.clone()
+    }
+
+    /// A variable of the environment that is set and not empty, of those that [`Surroundings`] keeps.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.surroundings.variable(name)
+    }
+
+    /// Whether results go to a terminal that can place its cursor, and keys come from one.
+    pub fn is_on_terminal(&self) -> bool {
+        let Surroundings { terminal, .. } = &self.surroundings;
+        let is_dumb = matches!(self.variable("TERM"), None | Some("dumb"));
+        terminal.is_some() && !is_dumb && io::stdin().is_terminal()
+    }
+
+    /// Ends what is shown while a command takes long, for one that draws on the terminal itself.
+    pub fn hide_progress(&mut self) {
+        self.progress = None;
     }
 
     /// Prints a document.

@@ -34,24 +34,29 @@ pub fn cut(text: &str, columns: usize, dots: &str) -> String {
     format!("{front}{dots}{}", back.into_iter().collect::<String>())
 }
 
-/// The name of a location cut to so many columns: of `rank 3, OMP thread 12` the words of the thread, as long as there is room
-/// for all numbers.
+/// The name of a location cut to so many columns: of `rank 3 thread 12` and `rank 3, stream 12` the words behind the rank, as
+/// long as there is room for all numbers.
 pub(crate) fn cut_location(name: &str, columns: usize, dots: &str) -> String {
     if width(name) <= columns || columns < least_of_location(name, dots) {
         return cut(name, columns, dots);
     }
-    let (process, thread) = name.split_once(", ").unwrap_or((name, ""));
-    let front = format!("{process}, ");
-    let thread = cut(thread, columns - width(&front), dots);
-    front + &thread
+    let (process, thread) = split(name).unwrap_or((name, ""));
+    let thread = cut(thread, columns - width(process), dots);
+    format!("{process}{thread}")
 }
 
 /// Columns that the name of a location takes at least: its process and the number of its thread.
 pub(crate) fn least_of_location(name: &str, dots: &str) -> usize {
-    let Some((process, thread)) = name.split_once(", ") else { return width(name) };
+    let Some((process, thread)) = split(name) else { return width(name) };
     let digits = thread.chars().rev().take_while(char::is_ascii_digit).count();
     // Half of what is left of the name is its end.
-    (width(process) + 2 + width(dots) + 2 * digits).min(width(name))
+    (width(process) + width(dots) + 2 * digits).min(width(name))
+}
+
+/// The process of a location with what separates it, and the rest of the name.
+fn split(name: &str) -> Option<(&str, &str)> {
+    let at = name.find(", ").map(|at| at + 2).or_else(|| name.find(" thread ").map(|at| at + 1))?;
+    Some(name.split_at(at))
 }
 
 /// The first letters, as many as there is room for.
@@ -111,6 +116,12 @@ mod tests {
         assert_eq!(least_of_location(name, "…"), 16);
         assert_eq!(cut_location(name, 16, "…"), "rank 1234, OM…56");
         assert_eq!(least_of_location("rank 123456789012345", "…"), 20);
+        let name = "rank 1234 thread 56";
+        assert_eq!(
+            (least_of_location(name, "…"), cut_location(name, 17, "…").as_str()),
+            (15, "rank 1234 thr… 56")
+        );
+        assert_eq!(cut_location(name, 15, "…"), "rank 1234 th…56");
     }
 
     #[test]

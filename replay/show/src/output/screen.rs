@@ -41,6 +41,9 @@ impl Surroundings {
                         | "REPLAY_PAGER"
                         | "PAGER"
                         | "LESS"
+                        | "SSH_CONNECTION"
+                        | "USER"
+                        | "LOGNAME"
                 )
         };
         let variables = std::env::vars_os().filter_map(|(name, value)| {

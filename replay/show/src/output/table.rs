@@ -14,6 +14,12 @@ const GAP: usize = 2;
 /// The least room for names beside numbers. With less, each number stands in a line of its own.
 const LEAST_NAME: usize = 9;
 
+/// The same beside titles, which are not cut.
+const LEAST_BESIDE_TITLE: usize = 7;
+
+/// Columns of a line with a number, where each stands in a line of its own: farther away, titles are hard to find.
+const WIDEST_LINE: usize = 60;
+
 /// The most room for the number of a location before its name is cut like others.
 const MOST_LOCATION: usize = 24;
 
@@ -95,6 +101,41 @@ fn bar(share: f64, columns: usize, screen: &Screen) -> Line {
     Line::from(sign.repeat(length as usize))
 }
 
+/// Decimals of the seconds in a column, the same for all of its rows.
+pub(crate) fn decimals<'c>(cells: impl Iterator<Item = &'c Cell>) -> usize {
+    let seconds = cells.filter_map(|cell| match cell {
+        Cell::Number(value, Unit::Seconds)
+        | Cell::Sparse(value, Unit::Seconds)
+        | Cell::Signed(value, Unit::Seconds, _) => Some(value.abs()),
+        _ => None,
+    });
+    numbers::decimals(seconds.fold(0.0, f64::max))
+}
+
+/// What a cell other than a node has to show, seconds with so many decimals.
+pub(crate) fn content(cell: &Cell, decimals: usize, screen: &Screen) -> Line {
+    match cell {
+        Cell::Nothing | Cell::Sparse(0.0, _) => Line::styled(screen.shown("·"), Style::Dim),
+        Cell::Obstacle(why) => Line::styled(screen.shown(why), Style::Dim),
+        Cell::Name(name) | Cell::Title(name) | Cell::Location(name) | Cell::Node { name, .. } => {
+            Line::from(screen.shown(name))
+        }
+        Cell::Words(line) => shown(line, screen),
+        Cell::Number(value, unit) | Cell::Sparse(value, unit) => {
+            Line::from(screen.shown(&numbers::of_unit(*value, unit, decimals)))
+        }
+        Cell::Signed(value, unit, style) => {
+            Line::styled(screen.shown(&numbers::signed(*value, unit, decimals)), *style)
+        }
+        Cell::Change(change, style) => Line::styled(screen.shown(&numbers::change(*change)), *style),
+        Cell::Share(share) => Line::from(screen.shown(&numbers::share(*share))),
+        Cell::Ratio(ratio) => Line::from(format!("{ratio:.2}")),
+        Cell::Integer(number) => Line::from(number.to_string()),
+        Cell::Bar(share) => bar(*share, LONGEST_BAR, screen),
+        Cell::Data(_) => Line::default(),
+    }
+}
+
 /// A column that text shows.
 struct TextColumn<'t> {
     title: String,
@@ -113,14 +154,10 @@ impl<'t> TextColumn<'t> {
         let cells: Vec<&Cell> = table.rows.iter().filter_map(|row| row.get(at)).collect();
         let is_name =
             cells.iter().any(|cell| matches!(cell, Cell::Name(_) | Cell::Location(_) | Cell::Node { .. }));
-        let seconds = cells.iter().filter_map(|cell| match cell {
-            Cell::Number(value, Unit::Seconds)
-            | Cell::Sparse(value, Unit::Seconds)
-            | Cell::Signed(value, Unit::Seconds, _) => Some(value.abs()),
-            _ => None,
-        });
-        let decimals = numbers::decimals(seconds.fold(0.0, f64::max));
+        let is_title = cells.iter().any(|cell| matches!(cell, Cell::Title(_)));
+        let decimals = decimals(cells_of_group(table, at));
         let title = screen.shown(&table.columns[at].title);
+        let is_name = is_name || is_title;
         let mut column = TextColumn { title, cells, is_name, decimals, width: 0, least: 0 };
         let widths = (0..column.cells.len()).map(|row| column.content_width(row, screen));
         column.width = widths.max().unwrap_or(0).max(width(&column.title));
@@ -128,7 +165,10 @@ impl<'t> TextColumn<'t> {
             Cell::Location(name) => least_of_location(&screen.shown(name), screen.dots()),
             _ => 0,
         });
-        column.least = column.width.min(locations.max().unwrap_or(0).clamp(LEAST_NAME, MOST_LOCATION));
+        let has_title = table.rows.iter().flatten().any(|cell| matches!(cell, Cell::Title(_)));
+        let least_name = if has_title { LEAST_BESIDE_TITLE } else { LEAST_NAME };
+        let least = locations.max().unwrap_or(0).clamp(least_name, MOST_LOCATION);
+        column.least = if is_title { column.width } else { column.width.min(least) };
         column
     }
 
@@ -142,34 +182,22 @@ impl<'t> TextColumn<'t> {
         }
     }
 
-    /// What a cell other than a node has to show.
     fn content(&self, cell: &Cell, screen: &Screen) -> Line {
-        match cell {
-            Cell::Nothing | Cell::Sparse(0.0, _) => Line::styled(screen.shown("·"), Style::Dim),
-            Cell::Obstacle(why) => Line::styled(screen.shown(why), Style::Dim),
-            Cell::Name(name) | Cell::Location(name) | Cell::Node { name, .. } => {
-                Line::from(screen.shown(name))
-            }
-            Cell::Words(line) => shown(line, screen),
-            Cell::Number(value, unit) | Cell::Sparse(value, unit) => {
-                Line::from(screen.shown(&numbers::of_unit(*value, unit, self.decimals)))
-            }
-            Cell::Signed(value, unit, style) => {
-                Line::styled(screen.shown(&numbers::signed(*value, unit, self.decimals)), *style)
-            }
-            Cell::Change(change, style) => Line::styled(screen.shown(&numbers::change(*change)), *style),
-            Cell::Share(share) => Line::from(screen.shown(&numbers::share(*share))),
-            Cell::Ratio(ratio) => Line::from(format!("{ratio:.2}")),
-            Cell::Integer(number) => Line::from(number.to_string()),
-            Cell::Bar(share) => bar(*share, LONGEST_BAR, screen),
-            Cell::Data(_) => Line::default(),
-        }
+        content(cell, self.decimals, screen)
     }
 
     /// Whether contents end where the column does.
     fn is_right(&self) -> bool {
         !self.is_name && !self.cells.iter().any(|cell| matches!(cell, Cell::Words(_) | Cell::Bar(_)))
     }
+}
+
+/// The cells of a column and of those of its group.
+fn cells_of_group(table: &Table, at: usize) -> impl Iterator<Item = &Cell> {
+    let group = table.columns[at].group;
+    let is_own = move |other: &usize| *other == at || group.is_some() && table.columns[*other].group == group;
+    let columns = (0..table.columns.len()).filter(is_own);
+    columns.flat_map(|other| table.rows.iter().filter_map(move |row| row.get(other)))
 }
 
 /// The room of each column of names: what they need, or equal parts for the widest ones, but never less than their least.
@@ -226,7 +254,7 @@ fn fitted(column: &TextColumn<'_>, row: usize, room: usize, screen: &Screen) -> 
             let name = cut(&shown, room.saturating_sub(width(&branch)), screen.dots());
             Line::styled(branch, Style::Dim).and(name, Style::Plain)
         }
-        Cell::Name(name) => Line::from(cut(&screen.shown(name), room, screen.dots())),
+        Cell::Name(name) | Cell::Title(name) => Line::from(cut(&screen.shown(name), room, screen.dots())),
         Cell::Location(name) => Line::from(cut_location(&screen.shown(name), room, screen.dots())),
         Cell::Bar(share) => bar(*share, room, screen),
         cell => column.content(cell, screen),
@@ -254,15 +282,36 @@ fn branch(above: &[bool], is_followed: Option<bool>, room: usize, name: usize, s
     [left_out.as_str()].into_iter().chain(lines).chain([own]).collect()
 }
 
-/// A table for a narrow screen: a line for the names of a row, and one for each number.
+/// A table for a narrow screen: a line for the first name of a row, behind its number, and one for each other name and
+/// number, behind its title.
 fn stacked(table: &Table, columns: &[TextColumn<'_>], screen: &Screen) -> Vec<Line> {
     let mut lines = Vec::new();
+    let first = columns.iter().position(|column| column.is_name);
+    // What has no title is told by its place.
+    let is_before = |at: usize| first.is_some_and(|first| at < first) && columns[at].title.is_empty();
     for row in 0..table.rows.len() {
-        for column in columns.iter().filter(|column| column.is_name) {
-            lines.push(fitted(column, row, screen.width, screen));
+        if let Some(first) = first {
+            let mut head = Line::default();
+            for at in (0..first).filter(|&at| is_before(at)) {
+                head.spans.extend(columns[at].content(columns[at].cells[row], screen).spans);
+                head = head.and(" ", Style::Plain);
+            }
+            let room = screen.width.saturating_sub(line_width(&head));
+            head.spans.extend(fitted(&columns[first], row, room, screen).spans);
+            lines.push(head);
         }
-        for column in columns.iter().filter(|column| !column.is_name) {
-            if matches!(column.cells[row], Cell::Bar(_)) {
+        for (at, column) in columns.iter().enumerate() {
+            if Some(at) == first || is_before(at) || matches!(column.cells[row], Cell::Bar(_)) {
+                continue;
+            }
+            if column.is_name {
+                let title = cut(&column.title, screen.width / 3, screen.dots());
+                let gap = if title.is_empty() { 0 } else { 1 };
+                let room = screen.width.saturating_sub(GAP + width(&title) + gap);
+                let mut line =
+                    Line::styled(title, Style::Dim).and(" ".repeat(gap), Style::Plain).indented(GAP);
+                line.spans.extend(fitted(column, row, room, screen).spans);
+                lines.push(line);
                 continue;
             }
             let content = column.content(column.cells[row], screen);
@@ -270,10 +319,11 @@ fn stacked(table: &Table, columns: &[TextColumn<'_>], screen: &Screen) -> Vec<Li
                 continue;
             }
             let columns = line_width(&content);
-            let room = screen.width.saturating_sub(columns + GAP + 1);
+            let all = screen.width.min(WIDEST_LINE);
+            let room = all.saturating_sub(columns + GAP + 1);
             let title = cut(&column.title, room, screen.dots());
             let mut line = Line::styled(title.clone(), Style::Dim).indented(GAP);
-            let filler = right("", screen.width.saturating_sub(GAP + width(&title) + columns), Style::Plain);
+            let filler = right("", all.saturating_sub(GAP + width(&title) + columns), Style::Plain);
             line.spans.extend(filler);
             line.spans.extend(content.spans);
             lines.push(line);

@@ -10,17 +10,24 @@ use super::{names, table};
 /// A document as text for a screen.
 pub fn render(document: &Document, screen: &Screen) -> String {
     let mut text = String::new();
+    lines(document, screen).iter().for_each(|line| put(&mut text, line, screen));
+    text
+}
+
+/// A document as lines for a screen: what each shows may be shown there.
+pub(crate) fn lines(document: &Document, screen: &Screen) -> Vec<Line> {
+    let mut lines = Vec::new();
     for part in &document.parts {
         match part {
-            Part::Text(line) => wrap(line, screen).iter().for_each(|line| put(&mut text, line, screen)),
-            Part::Picture(line) => put(&mut text, &shown(line, screen), screen),
+            Part::Text(line) => lines.extend(wrap(line, screen)),
+            Part::Picture(line) => lines.push(shown(line, screen)),
             Part::Table(table) if table.shown != Shown::DataOnly => {
-                table::render(table, screen).iter().for_each(|line| put(&mut text, line, screen));
+                lines.extend(table::render(table, screen))
             }
             Part::Table(_) => {}
         }
     }
-    text
+    lines
 }
 
 /// A line with what the screen can show.

@@ -1,8 +1,9 @@
 //! What to do first: the places that others wait for.
 
-use cubex::{CnodeId, LocationId};
+use cubex::{CnodeId, LocationId, Region};
 use patterns::{PATTERNS, Pattern};
 
+use super::findings::is_analysed;
 use super::{Costs, Run, culprits};
 use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;
@@ -43,6 +44,11 @@ pub struct Action {
     pub advice: Option<&'static str>,
 }
 
+/// The wait states at barriers of threads, which have one kind of delay costs: those of the program, and those that end
+/// constructs; and the role of the region of each.
+pub(super) const THREAD_BARRIERS: [(&str, &str); 2] =
+    [("omp_ebarrier_wait", "barrier"), ("omp_ibarrier_wait", "implicit barrier")];
+
 /// Kinds of waiting: the words of culprits, metrics of delay costs begin so, the metric of the wait state.
 const KINDS: [(&str, &str, &str); 8] = [
     ("late senders", "delay_latesender", "mpi_latesender"),
@@ -66,9 +72,9 @@ pub fn actions(
     costs: Option<&Costs>,
 ) -> Result<Vec<Action>> {
     let Some(costs) = costs else { return Ok(Vec::new()) };
-    let mut actions = match culprits(opened, values) {
+    let mut actions = match culprits(opened, values)? {
         Some(culprits) => culprits,
-        None => of_delays(values, run)?,
+        None => of_delays(values, run, is_analysed(opened))?,
     };
     actions
         .retain(|action| costs.share(action.seconds) >= LEAST && run.share(action.seconds) >= LEAST_OF_RUN);
@@ -112,8 +118,15 @@ impl Kind {
         }
     }
 
-    /// What to do, with the excess of work if it is that of the whole place.
-    pub(super) fn sentence(self, function: &str, place: &str, more_work: Option<f64>) -> String {
+    /// What to do, with the excess of work if it is that of the whole place. `is_analysed` says whether all waiting in MPI is
+    /// known.
+    pub(super) fn sentence(
+        self,
+        function: &str,
+        place: &str,
+        more_work: Option<f64>,
+        is_analysed: bool,
+    ) -> String {
         match (self, more_work) {
             (Kind::Balance, Some(more)) => {
                 let (have, more) = (has(place), numbers::percent(more));
@@ -123,7 +136,8 @@ impl Kind {
             (Kind::Earlier, _) => format!("Let {function} end earlier on {place}"),
             // Coverage has a word of its own for long ones: this is all such time, also where nothing is wrong.
             (Kind::Unexplained, _) => {
-                format!("Look into {function} on {place}: time in MPI that is no wait state")
+                let what = if is_analysed { "is no wait state" } else { "is not known to be waiting" };
+                format!("Look into {function} on {place}: time in MPI that {what}")
             }
         }
     }
@@ -141,9 +155,45 @@ fn has(place: &str) -> &'static str {
     if is_several { "have" } else { "has" }
 }
 
-/// The metric of the wait state of a kind of waiting in the words of culprits.
-pub(super) fn pattern_of_words(words: &str) -> Option<&'static str> {
-    KINDS.iter().find(|known| known.0 == words).map(|known| known.2)
+/// The metric of the wait state of a kind of waiting in the words of culprits, which name the region where others wait, if
+/// that is known.
+pub(super) fn pattern_of_words(
+    values: &Values<'_>,
+    words: &str,
+    victims: Option<&str>,
+) -> Result<Option<&'static str>> {
+    let metric = KINDS.iter().find(|known| known.0 == words).map(|known| known.2);
+    if !metric.is_some_and(is_of_barrier) {
+        return Ok(metric);
+    }
+    // Regions with a name that is the begin of another one are told apart by the word behind it.
+    let is_named = |region: &&Region| {
+        victims
+            .and_then(|text| text.strip_prefix("in ")?.strip_prefix(region.name.as_str()))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(" of "))
+    };
+    let region = values.cube().regions.iter().filter(|region| region.paradigm == "openmp").find(is_named);
+    match region.and_then(|region| THREAD_BARRIERS.iter().find(|known| known.1 == region.role)) {
+        Some((metric, _)) => Ok(Some(metric)),
+        None => only_barrier(values),
+    }
+}
+
+fn is_of_barrier(metric: &str) -> bool {
+    THREAD_BARRIERS.iter().any(|known| known.0 == metric)
+}
+
+/// The wait state at barriers of threads of a report that has one of both only.
+fn only_barrier(values: &Values<'_>) -> Result<Option<&'static str>> {
+    let mut found = Vec::new();
+    for (metric, _) in THREAD_BARRIERS {
+        let Some(quantity) = values.find(metric) else { continue };
+        let row = or_obstacle(values.by_location(&quantity, &|_| true))?.unwrap_or_default();
+        if row.iter().any(|&value| value != 0.0) {
+            found.push(metric);
+        }
+    }
+    Ok(if let [only] = found[..] { Some(only) } else { None })
 }
 
 fn pattern_of(metric: &str) -> Option<&'static Pattern> {
@@ -151,7 +201,7 @@ fn pattern_of(metric: &str) -> Option<&'static Pattern> {
 }
 
 /// Actions of a report without manifest: the call path and location with most delay costs, for each call path.
-fn of_delays(values: &Values<'_>, run: &Run) -> Result<Vec<Action>> {
+fn of_delays(values: &Values<'_>, run: &Run, is_analysed: bool) -> Result<Vec<Action>> {
     let cube = values.cube();
     let Some(delay) = values.find(DELAY) else { return Ok(Vec::new()) };
     let Ok(mut rows) = or_obstacle(values.exclusive(&delay))? else { return Ok(Vec::new()) };
@@ -180,9 +230,10 @@ fn of_delays(values: &Values<'_>, run: &Run) -> Result<Vec<Action>> {
         let more_work = if stands_out { excess(values, cnode, location)? } else { None };
         let region = &cube.regions[cube.cnodes[cnode.0].region.0];
         let kind = Kind::of(region.paradigm == "mpi", more_work);
-        let text = kind.sentence(function, &place, more_work);
+        let text = kind.sentence(function, &place, more_work, is_analysed);
         let seconds = if stands_out { value } else { sum };
-        let (words, pattern) = largest_kind(values, cnode)?.unzip();
+        let words = largest_kind(values, cnode)?;
+        let pattern = words.map_or(Ok(None), |words| pattern_of_words(values, words, None))?;
         actions.push(Action {
             id: id(values, kind, cnode),
             kind: kind.name(),
@@ -219,11 +270,11 @@ fn excess_of(row: &[f64], is_thread: &[bool], location: usize) -> Option<f64> {
     (sum > 0.0).then(|| own * count / sum - 1.0)
 }
 
-/// The kind of waiting with most delay costs at a call path: in words, and its metric.
-fn largest_kind(values: &Values<'_>, cnode: CnodeId) -> Result<Option<(&'static str, &'static str)>> {
+/// The kind of waiting with most delay costs at a call path, in words.
+fn largest_kind(values: &Values<'_>, cnode: CnodeId) -> Result<Option<&'static str>> {
     let mut largest = None;
     let mut most = 0.0;
-    for (words, prefix, metric) in KINDS {
+    for (words, prefix, _) in KINDS {
         let mut sum = 0.0;
         for name in [prefix.to_owned(), format!("{prefix}_longterm")] {
             let Some(quantity) = values.find(&name) else { continue };
@@ -231,7 +282,7 @@ fn largest_kind(values: &Values<'_>, cnode: CnodeId) -> Result<Option<(&'static 
             sum += row.iter().sum::<f64>();
         }
         if sum > most {
-            (most, largest) = (sum, Some((words, metric)));
+            (most, largest) = (sum, Some(words));
         }
     }
     Ok(largest)
@@ -250,7 +301,7 @@ mod tests {
 
     #[test]
     fn several_ranks_have_and_one_has() {
-        let text = |place| Kind::Balance.sentence("work", place, Some(0.22)).replace('\u{a0}', " ");
+        let text = |place| Kind::Balance.sentence("work", place, Some(0.22), true).replace('\u{a0}', " ");
         assert_eq!(text("rank 3"), "Balance work: rank 3 has 22 % more work than the mean");
         assert_eq!(text("ranks 1, 5–7"), "Balance work: ranks 1, 5–7 have 22 % more work than the mean");
         assert_eq!(has("threads 0–1 of rank 0"), "have");

@@ -80,8 +80,7 @@ const FURTHER: [(&str, &[&str]); 2] =
 /// Whether a report that has some metrics tells how much time there is in a class: what it does not measure is unknown, not 0.
 pub fn is_measured(class: &str, has: &dyn Fn(&str) -> bool) -> bool {
     if !has("mpi") && !has("comp") {
-        // The paradigms of functions tell.
-        return true;
+        return OF_PARADIGMS.contains(&class);
     }
     let known = KNOWN.iter().map(|known| (known.0, known.3)).chain(FURTHER).find(|(name, _)| *name == class);
     let is_metric = || patterns::metrics().iter().any(|metric| metric.id == class);
@@ -90,6 +89,10 @@ pub fn is_measured(class: &str, has: &dyn Fn(&str) -> bool) -> bool {
         None => has(class) || !is_metric(),
     }
 }
+
+/// Classes that the paradigms of functions tell, in a profile without metrics for them.
+const OF_PARADIGMS: [&str; 8] =
+    [COMPUTE, MESSAGES, "collectives", "synchronization", "files", "mpi_other", "threads", "overhead"];
 
 /// Roles of regions of OpenMP in which the program works.
 const WORK_OF_OPENMP: [&str; 8] =

@@ -4,14 +4,20 @@ use cubex::CnodeId;
 use details::manifest::{Culprit, Part};
 
 use super::actions::{Action, Kind, id, pattern_of_words};
+use super::findings::is_analysed;
+use crate::error::Result;
 use crate::opened::Opened;
 use crate::output::numbers;
 use crate::paths;
 use crate::values::Values;
 
 /// An action for each culprit of the manifest, those of one call path and kind joined; `None` without a manifest.
-pub fn culprits(opened: &Opened, values: &Values<'_>) -> Option<Vec<Action>> {
-    let summary = &opened.manifest.as_ref()?.summary;
+///
+/// # Errors
+/// If values cannot be read.
+pub fn culprits(opened: &Opened, values: &Values<'_>) -> Result<Option<Vec<Action>>> {
+    let Some(manifest) = &opened.manifest else { return Ok(None) };
+    let (summary, is_analysed) = (&manifest.summary, is_analysed(opened));
     let mut groups: Vec<(String, Vec<&Culprit>)> = Vec::new();
     for culprit in &summary.culprits {
         let cnode = CnodeId(culprit.cnode as usize);
@@ -24,7 +30,9 @@ pub fn culprits(opened: &Opened, values: &Values<'_>) -> Option<Vec<Action>> {
             None => groups.push((id, vec![culprit])),
         }
     }
-    Some(groups.into_iter().filter_map(|(id, group)| action(values, id, &group)).collect())
+    let actions =
+        groups.into_iter().filter_map(|(id, group)| action(values, id, &group, is_analysed).transpose());
+    actions.collect::<Result<Vec<Action>>>().map(Some)
 }
 
 fn kind(culprit: &Culprit) -> Kind {
@@ -32,8 +40,8 @@ fn kind(culprit: &Culprit) -> Kind {
 }
 
 /// The action of culprits of one call path and kind, of which the first one costs most.
-fn action(values: &Values<'_>, id: String, group: &[&Culprit]) -> Option<Action> {
-    let (first, others) = group.split_first()?;
+fn action(values: &Values<'_>, id: String, group: &[&Culprit], is_analysed: bool) -> Result<Option<Action>> {
+    let Some((first, others)) = group.split_first() else { return Ok(None) };
     let cnode = CnodeId(first.cnode as usize);
     let function = paths::name(values.cube(), cnode);
     let kind = kind(first);
@@ -41,7 +49,7 @@ fn action(values: &Values<'_>, id: String, group: &[&Culprit]) -> Option<Action>
     let place = joined(&places);
     // What only the first one has is said of it alone.
     let (text, evidence) = if others.is_empty() {
-        (kind.sentence(function, &place, first.more_work), evidence(first))
+        (kind.sentence(function, &place, first.more_work, is_analysed), evidence(first))
     } else {
         let seconds = group.iter().map(|it| format!("{}: {}", it.place, numbers::seconds(it.seconds)));
         let mut all = vec![seconds.collect::<Vec<_>>().join(", ")];
@@ -51,10 +59,11 @@ fn action(values: &Values<'_>, id: String, group: &[&Culprit]) -> Option<Action>
         if let Some(own) = all.get_mut(1) {
             *own = format!("of {}: {own}", first.place);
         }
-        (kind.sentence(function, &place, None), all)
+        (kind.sentence(function, &place, None, is_analysed), all)
     };
-    let pattern = pattern_of_words(&first.kind);
-    Some(Action {
+    let victims = first.victims.as_ref().map(|part| part.text.as_str());
+    let pattern = pattern_of_words(values, &first.kind, victims)?;
+    Ok(Some(Action {
         id,
         kind: kind.name(),
         text,
@@ -64,7 +73,7 @@ fn action(values: &Values<'_>, id: String, group: &[&Culprit]) -> Option<Action>
         evidence,
         pattern,
         advice: kind.advice(pattern),
-    })
+    }))
 }
 
 /// What shows that a place is a culprit, in words.

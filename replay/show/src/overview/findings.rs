@@ -5,6 +5,9 @@ use crate::opened::Opened;
 /// The attribute with the share of the MPI time that was analysed.
 const COVERAGE: &str = "Replay::Coverage::analysed";
 
+/// What attributes with such shares begin with.
+const PREFIX: &str = "Replay::Coverage::";
+
 /// The member with findings, of reports without manifest.
 const FINDINGS: &str = "findings.tsv";
 
@@ -34,6 +37,21 @@ pub fn coverage(opened: &Opened) -> Option<f64> {
     }
     let attribute = opened.cube().attributes.iter().find(|attribute| attribute.key == COVERAGE)?;
     attribute.value.parse().ok().filter(|share| (0.0..=1.0).contains(share))
+}
+
+/// The part of the MPI time that the analysis understands without calling it waiting.
+const NOT_EXPLAINED: &str = "time in MPI that is not explained";
+
+/// Whether all waiting in MPI is known: no time was left out for another reason than that it is not explained.
+pub(super) fn is_analysed(opened: &Opened) -> bool {
+    let is_other = |fate: &str| fate != "analysed" && fate != NOT_EXPLAINED;
+    if let Some(manifest) = &opened.manifest {
+        let fates = &manifest.summary.coverage;
+        return !fates.is_empty() && fates.iter().all(|fate| !is_other(&fate.fate) || fate.seconds <= 0.0);
+    }
+    let attributes = opened.cube().attributes.iter();
+    let mut fates = attributes.filter_map(|it| Some((it.key.strip_prefix(PREFIX)?, &it.value))).peekable();
+    fates.peek().is_some() && fates.all(|(fate, share)| !is_other(fate) || share.parse() == Ok(0.0))
 }
 
 /// Findings about the trace; `None` if the report does not say.

@@ -28,7 +28,7 @@ use crate::values::Values;
 /// An overview of a report. Times are in seconds, of all threads between `MPI_Init` and `MPI_Finalize`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Overview {
-    /// The program; may be empty.
+    /// The program; empty if the report does not say.
     pub program: String,
     /// Number of ranks, or of processes without MPI.
     pub ranks: usize,
@@ -36,6 +36,8 @@ pub struct Overview {
     pub threads: usize,
     /// Times.
     pub run: Run,
+    /// Time of idle threads, which `run.total` does not contain; `None` if the report does not have it.
+    pub idle: Option<f64>,
     /// Share of the MPI time that was analysed; `None` if the report does not say.
     pub coverage: Option<f64>,
     /// Findings about the trace; `None` if the report does not say.
@@ -57,6 +59,10 @@ impl Overview {
     /// If its values cannot be read.
     pub fn new(opened: &Opened, values: &Values<'_>) -> Result<Overview> {
         let run = Run::new(opened, values)?;
+        let idle = match values.find("omp_idle_threads") {
+            Some(quantity) => run.sum(values, &quantity)?,
+            None => None,
+        };
         let costs = Costs::new(opened, values, &run)?;
         let actions = actions(opened, values, &run, costs.as_ref())?;
         let classes = classes(opened, values, &run)?;
@@ -74,6 +80,7 @@ impl Overview {
             program: program(opened),
             ranks: ranks(opened),
             threads: threads(opened),
+            idle,
             run,
             coverage,
             findings,
@@ -85,17 +92,23 @@ impl Overview {
     }
 }
 
-/// The name of the program: in the manifest, or the root of the call tree.
+/// Roots of call trees that are no function, and no program's name, either.
+const ROOTS: [&str; 6] = ["PROGRAM", "THREADS", "TASKS", "KERNELS", "MEASUREMENT OFF", "TRACE BUFFER FLUSH"];
+
+/// The name of the program, without directories: in the manifest, or the root of the call tree if that is no function. Empty
+/// if the report does not say.
 pub(crate) fn program(opened: &Opened) -> String {
-    match &opened.manifest {
-        Some(manifest) => manifest.program.clone(),
+    let name = match &opened.manifest {
+        Some(manifest) => &manifest.program,
         None => {
-            let root = opened.cube().cnodes.iter().position(|cnode| cnode.parent.is_none());
-            root.map_or(String::new(), |root| {
-                crate::paths::name(opened.cube(), cubex::CnodeId(root)).to_owned()
-            })
+            let cube = opened.cube();
+            let root = cube.cnodes.iter().find(|cnode| cnode.parent.is_none());
+            let region = root.and_then(|root| cube.regions.get(root.region.0));
+            region.filter(|region| region.role == "artificial").map_or("", |region| &region.name)
         }
-    }
+    };
+    let name = name.rsplit('/').next().unwrap_or_default();
+    if ROOTS.contains(&name) { String::new() } else { name.to_owned() }
 }
 
 fn processes(opened: &Opened) -> impl Iterator<Item = usize> {

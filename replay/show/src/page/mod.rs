@@ -1,7 +1,7 @@
 //! The page: one HTML file that shows a report in a browser, from disk and without any request.
 //!
 //! Its first screen is HTML and SVG that need neither scripts nor styles, with the words of the terminal's. Further views are made
-//! by a script of [`blocks`] of data. All text goes through one place that escapes it, and a content security policy allows the
+//! by a script of `blocks` of data. All text goes through one place that escapes it, and a content security policy allows the
 //! page's own style and script and nothing else.
 //!
 //! Style and script are made of the sources in `replay/show/page/`; a test compares them.
@@ -67,6 +67,11 @@ impl Made {
     }
 }
 
+/// The content security policy of a page.
+pub(crate) fn policy() -> String {
+    policy::policy(STYLE, Some(SCRIPT))
+}
+
 /// Writes the page of a report. Returns what could not be shown.
 ///
 /// # Errors
@@ -77,8 +82,7 @@ pub fn write(opened: &Opened, options: &Options, out: &mut dyn Write) -> Result<
     body.raw(&made.first);
     made.data.write(&mut body);
     body.open("script", &[]).raw(SCRIPT).close("script");
-    let policy = policy::policy(STYLE, Some(SCRIPT));
-    out.write_all(whole(&options.title, &policy, own_style(), body).as_bytes())?;
+    out.write_all(whole(&options.title, &policy(), own_style(), body).as_bytes())?;
     Ok(made.remarks)
 }
 

@@ -119,6 +119,28 @@ pub fn pairs(processes: usize, table: &Table) -> Result<Vec<Pair>> {
     Ok((0..table.rows()).map(pair).collect())
 }
 
+/// Which processes have sent other messages than those that pairs know, by the table `processes`: partners have lost events,
+/// or have not recorded them. Of these nobody knows who waited.
+///
+/// # Errors
+/// If the table refers to what the report does not have.
+pub fn partly_matched(pairs: &[Pair], processes: usize, table: &Table) -> Result<Vec<bool>> {
+    let columns = Columns::of("processes", table);
+    let (numbers, sent) = (columns.positions("process", processes)?, columns.integers("sent")?);
+    let mut rest = vec![0_i64; processes];
+    for (process, sent) in numbers.into_iter().zip(sent) {
+        if let Some(rest) = process.and_then(|process| rest.get_mut(process)) {
+            *rest = sent;
+        }
+    }
+    for pair in pairs {
+        if let Some(rest) = pair.source.and_then(|source| rest.get_mut(source)) {
+            *rest = rest.saturating_sub(pair.messages);
+        }
+    }
+    Ok(rest.into_iter().map(|rest| rest != 0).collect())
+}
+
 /// Reads the classes of sizes.
 ///
 /// # Errors

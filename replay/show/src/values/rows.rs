@@ -155,6 +155,18 @@ impl Values<'_> {
     /// # Errors
     /// If the quantity has no values, or they cannot be read.
     pub fn exclusive<'v>(&'v self, quantity: &Quantity) -> Result<ExclusiveRows<'v>> {
+        self.exclusive_of(quantity, &|_| true)
+    }
+
+    /// The same rows of the call paths for which `is_selected` holds: others are not read.
+    ///
+    /// # Errors
+    /// If the quantity has no values, or they cannot be read.
+    pub fn exclusive_of<'v>(
+        &'v self,
+        quantity: &Quantity,
+        is_selected: &dyn Fn(CnodeId) -> bool,
+    ) -> Result<ExclusiveRows<'v>> {
         let parts = self.open(quantity)?;
         let mut cnodes: Vec<usize> = Vec::new();
         for part in &parts {
@@ -163,6 +175,7 @@ impl Values<'_> {
                 Reader::Derived(_) => cnodes.extend(0..self.cube().cnodes.len()),
             }
         }
+        cnodes.retain(|&cnode| is_selected(CnodeId(cnode)));
         cnodes.sort_unstable();
         cnodes.dedup();
         let row = vec![0.0; self.cube().locations.len()];

@@ -79,12 +79,10 @@ impl Values<'_> {
         }
         let combine = quantity.combine;
         let mut sums = vec![combine.neutral(); self.cube().locations.len()];
-        let mut rows = self.exclusive(quantity)?;
-        while let Some((cnode, row)) = rows.next()? {
-            if is_selected(cnode) {
-                for (sum, &value) in sums.iter_mut().zip(row) {
-                    *sum = combine.of(*sum, value);
-                }
+        let mut rows = self.exclusive_of(quantity, is_selected)?;
+        while let Some((_, row)) = rows.next()? {
+            for (sum, &value) in sums.iter_mut().zip(row) {
+                *sum = combine.of(*sum, value);
             }
         }
         Ok(sums)

@@ -4,6 +4,8 @@ mod diff;
 mod gates;
 mod history;
 mod hostile;
+mod siblings;
+mod unknown;
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +26,12 @@ pub(crate) struct Chain {
     pub(crate) barrier: f64,
     /// Of idle threads; `None` for a report that does not have it.
     pub(crate) idle: Option<f64>,
+    /// Work before `MPI_Init`, which is not part of the run.
+    pub(crate) outside: f64,
+    /// So many functions beside the one that works, `small_1` to `small_N`, which take n times 0.2 ms.
+    pub(crate) small: usize,
+    /// The part of the waiting at a second call of `MPI_Recv` in the same function.
+    pub(crate) second: Option<f64>,
     /// The name of the function that works.
     pub(crate) worker: &'static str,
     /// Names of call paths with culprits; `None` for a report without manifest.
@@ -44,6 +52,9 @@ impl Default for Chain {
             late: 0.103,
             barrier: 0.023,
             idle: None,
+            outside: 0.0,
+            small: 0,
+            second: None,
             worker: "work",
             culprits: Some(vec!["work"]),
             has_delay: true,
@@ -93,6 +104,7 @@ impl Chain {
         for region in &mut maker.cube.regions {
             region.paradigm = if region.name.starts_with("MPI_") { "mpi" } else { "compiler" }.into();
         }
+        let (work_metrics, receive_metrics) = ([comp], [mpi, p2p, late]);
         let calls: [(CnodeId, f64, &[MetricId]); 5] = [
             (init, 0.3, &[mpi]),
             (work, self.work, &[comp]),
@@ -100,6 +112,20 @@ impl Chain {
             (wait, self.barrier, &[mpi, sync, barrier]),
             (receive, self.late, &[mpi, p2p, late]),
         ];
+        let mut calls: Vec<(CnodeId, f64, &[MetricId])> = calls.into();
+        if let Some(second) = self.second {
+            let again = maker.call("MPI_Recv", Some(chain));
+            let region = maker.cube.cnodes[again.0].region;
+            maker.cube.regions[region.0].paradigm = "mpi".into();
+            calls.push((again, second, &receive_metrics));
+        }
+        for at in 1..=self.small {
+            let small = maker.call(&format!("small_{at}"), Some(chain));
+            calls.push((small, SMALL * at as f64, &work_metrics));
+        }
+        if self.outside > 0.0 {
+            calls.push((main, self.outside, &work_metrics));
+        }
         for (call, seconds, metrics) in calls {
             maker.row(time, call, &row(seconds));
             maker.row(visits, call, &vec![3.0; row(seconds).len()]);
@@ -122,8 +148,10 @@ impl Chain {
 
     fn manifest(&self, names: &[String]) -> Vec<u8> {
         let ranks = self.ranks as f64;
-        let waiting = ranks * (self.late + self.barrier);
-        let run = ranks * (self.work + self.late + self.barrier + 0.000_1);
+        let waiting = ranks * (self.late + self.second.unwrap_or(0.0) + self.barrier);
+        let small: f64 = (1..=self.small).map(|at| SMALL * at as f64).sum();
+        let run =
+            ranks * (self.work + self.late + self.second.unwrap_or(0.0) + self.barrier + small + 0.000_1);
         let culprit = |name: &&str| Culprit {
             place: "rank 0".into(),
             cnode: names.iter().position(|other| other == name).unwrap() as u32,
@@ -158,6 +186,9 @@ impl Chain {
         manifest.to_bytes()
     }
 }
+
+/// What the first of the small functions takes, in seconds.
+const SMALL: f64 = 2e-4;
 
 /// Reports in a directory of their own.
 pub(crate) struct Reports(TempDir);

@@ -79,6 +79,17 @@ fn events_can_be_limited_to_a_window_and_ranks() {
 }
 
 #[test]
+fn window_behind_the_end_of_the_run_is_refused() {
+    let exported = plain();
+    let (printed, _) = exported.try_export("events-csv", &["--window", "9-10"]);
+    assert_eq!(printed.status, Status::Failed);
+    assert!(printed.messages.contains("--window: there are no events in this time"), "{}", printed.messages);
+    // Here a report may have left some out.
+    let text = exported.text("events-csv", &["--window", "0.0000006-0.0000007", "--ranks", "1"]);
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+#[test]
 fn chrome_has_complete_events_flows_and_counters() {
     let value: Value = serde_json::from_str(&plain().text("chrome", &[])).unwrap();
     let events = value["traceEvents"].as_array().unwrap();
@@ -278,6 +289,9 @@ fn events_of_an_experiment_come_from_its_trace() {
     let one = export("events-csv", &["--ranks", "1", "--window", "0-0.01"]);
     assert!(one.lines().count() > 1 && one.lines().count() < text.lines().count());
     assert!(one.lines().skip(1).all(|line| line.ends_with(",1,0")));
+    let refused = run(80, &["export", "events-csv", experiment.to_str().unwrap(), "--window", "9-10"]);
+    assert_eq!(refused.status, Status::Failed);
+    assert!(refused.messages.contains("--window: there are no events in this time"), "{}", refused.messages);
 }
 
 impl Exported {

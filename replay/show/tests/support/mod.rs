@@ -73,7 +73,9 @@ impl Maker {
 
     /// Adds a call path.
     pub(crate) fn call(&mut self, name: &str, parent: Option<CnodeId>) -> CnodeId {
-        let region = self.cube.add_region(Region::named(name));
+        // The root is the program, which is no function.
+        let role = if parent.is_none() { "artificial" } else { "" };
+        let region = self.cube.add_region(Region { role: role.into(), ..Region::named(name) });
         self.cube.add_cnode(Cnode { parent, region, ..Cnode::default() })
     }
 

@@ -3,6 +3,9 @@
 import type { Report } from "./report.js";
 import { NONE, column, type Numbers, type Table } from "./table.js";
 
+/** The kind of a location that is a thread. */
+const THREAD = 0;
+
 export class Places {
   readonly count: number;
   /** The process of each location. */
@@ -47,8 +50,10 @@ export class Places {
     const group = this.group[location]!;
     const process = this.processName(group);
     if (this.members[group]?.length === 1) return process;
+    const number = this.members[group]!.indexOf(location);
+    if (this.kind[location] === THREAD) return `${process} thread ${number}`;
     const name = this.report.names[this.name_[location]!] ?? "";
-    return `${process}, ${name || `location ${this.members[group]!.indexOf(location)}`}`;
+    return `${process}, ${name || `location ${number}`}`;
   }
 
   /** The name of somebody that may be nobody. */

@@ -51,6 +51,7 @@ pub(super) fn add(
     for change in changes {
         let pair = compared.matching.pairs[change.pair];
         let way = match pair {
+            Pair { a: None, .. } if !compared.sides[0].knows_calls() => "unknown",
             Pair { a: None, .. } => "new",
             Pair { b: None, .. } => "gone",
             Pair { way: Way::Renamed, .. } => "renamed",
@@ -58,8 +59,11 @@ pub(super) fn add(
             Pair { .. } => "same",
         };
         let mut words = Vec::new();
-        if way != "same" {
+        if !["same", "unknown"].contains(&way) {
             words.push(way);
+        }
+        if compared.may_be_outside(&change) {
+            words.push("maybe outside of the run");
         }
         if change.change.state == State::Unclear {
             words.push("unclear");
@@ -80,11 +84,9 @@ pub(super) fn add(
             Cell::Data(path_a.into()),
         ]);
     }
-    let left_out = all - table.rows.len();
+    let shown = table.rows.len();
     document.table(table);
-    if left_out > 0 {
-        document.text(Line::styled(format!("{left_out} more (--top N)"), Style::Dim).indented(3));
-    }
+    document.more(all, shown, "--top");
 }
 
 /// That nothing has changed, and in what, if something was not compared.

@@ -18,12 +18,12 @@ use crate::compare::mapping::Mapping;
 use crate::compare::measure::Measure;
 use crate::compare::reading::Culprit;
 use crate::compare::samples::median;
-use crate::compare::side::{Rules, matched};
+use crate::compare::side::{Rules, Side, matched};
 use crate::error::{Error, Result};
 use crate::gates::evaluate::{Subject, new_culprits};
 use crate::gates::parse;
 use crate::opened::Opened;
-use crate::output::{Document, Line, Output, Style};
+use crate::output::{Document, Line, Output, Style, numbers};
 use crate::paths;
 use crate::status::Status;
 use scaling::Scaling;
@@ -188,7 +188,9 @@ pub(crate) fn compare<T>(
         locations::add(&compared, &mut document)?;
     } else {
         quantities::add(&compared, args.scaling, output, &mut document)?;
+        add_interval(&compared, &mut document);
         calls::add(&compared, args.top, output.is_for_scripts(), &mut document);
+        add_outside(&compared, &mut document);
     }
     if let Some(scaling) = args.scaling {
         scaling::add(scaling, args, output, &mut document)?;
@@ -207,12 +209,46 @@ fn add_facts(compared: &Compared<'_, '_>, document: &mut Document) {
         let files: Vec<&str> = side.runs.iter().map(|run| run.label.as_str()).collect();
         let shape = &side.first().shape;
         let side = serde_json::json!({
-            "files": files, "ranks": shape.ranks, "threads": shape.threads, "program": shape.program,
+            "files": files, "ranks": shape.ranks, "threads": shape.threads,
+            "program": Some(&shape.program).filter(|name| !name.is_empty()),
             "coverage": coverage::least(side)
         });
         document.fact(key, side);
     }
     document.fact("unit", compared.measure.title());
+    document.fact("interval", serde_json::json!([a.first().interval(), b.first().interval()]));
+    let outside = compared.sides.map(outside);
+    document.fact("outside", serde_json::json!(outside));
+}
+
+/// Work before `MPI_Init` and after `MPI_Finalize`, per location: the median of the runs of a side.
+fn outside(side: &Side<'_>) -> f64 {
+    side.sample(|run| Some(run.outside / run.locations)).map_or(0.0, |sample| median(&sample))
+}
+
+/// Which part of the recording the run is, if it is not the usual one or not the same on both sides.
+fn add_interval(compared: &Compared<'_, '_>, document: &mut Document) {
+    let [a, b] = compared.sides.map(|side| side.first().interval());
+    let usual = "between MPI_Init and MPI_Finalize";
+    let text = match a == b {
+        true if a == usual => return,
+        true => format!("run: {a}"),
+        false => format!("run: of A {a}; of B {b}"),
+    };
+    document.text(Line::styled(text, Style::Dim).indented(1));
+}
+
+/// Work outside of the run that differs: metrics have no times, so changes at call paths contain it.
+fn add_outside(compared: &Compared<'_, '_>, document: &mut Document) {
+    if !compared.has_other_outside() {
+        return;
+    }
+    let [a, b] = compared.sides.map(|side| numbers::seconds(outside(side)));
+    let text = format!(
+        "comp at call paths contains work before MPI_Init and after MPI_Finalize, which the run does not: {a} in A, {b} in B \
+         (mean per location)"
+    );
+    document.text(Line::styled(text, Style::Warning).indented(1));
 }
 
 /// Culprits of one side only: causes rather than symptoms.
@@ -227,14 +263,24 @@ fn add_culprits(compared: &Compared<'_, '_>, new: Option<&[Culprit]>, document: 
     };
     let joined = |culprit: &Culprit| paths::joined(culprit.path.iter().map(String::as_str).collect());
     let list = |culprits: &[Culprit]| -> serde_json::Value {
-        let one = |it: &Culprit| serde_json::json!({"id": it.id, "text": it.text.replace('\u{a0}', " "), "path": joined(it), "seconds": it.seconds});
+        let one = |it: &Culprit| match it.seconds {
+            Some(seconds) => serde_json::json!({
+                "id": it.id, "text": it.text.replace('\u{a0}', " "), "path": joined(it), "seconds": seconds
+            }),
+            None => serde_json::json!({"id": it.id, "text": null, "path": null, "seconds": null}),
+        };
         culprits.iter().map(one).collect()
     };
     document.fact("actions", serde_json::json!({"new": list(new), "gone": list(&gone)}));
     for (word, style, culprits) in [("new", Style::Bad, new), ("gone", Style::Good, &gone)] {
         for culprit in culprits {
-            let line =
-                Line::styled(format!("culprit {word}: "), style).and(culprit.text.clone(), Style::Plain);
+            let line = Line::styled(format!("culprit {word}: "), style);
+            if culprit.seconds.is_none() {
+                let id = line.and(culprit.id.clone(), Style::Plain);
+                document.text(id.and(" (the log has its id only)", Style::Dim).indented(1));
+                continue;
+            }
+            let line = line.and(culprit.text.clone(), Style::Plain);
             let place = format!(" ({}, {})", joined(culprit), culprit.id);
             document.text(line.and(place, Style::Dim).indented(1));
         }
@@ -256,13 +302,15 @@ fn add_trust(compared: &Compared<'_, '_>, args: &Args, document: &mut Document) 
     };
     let (time, waiting) = (least("time"), least(crate::values::WAITING));
     let words = match counts {
+        [one, other] if a.first().report.is_none() => {
+            let kept = if a.knows_calls() { "of the log" } else { "that the log has kept" };
+            format!("{} of {} call paths {kept}, {} of {} of B", one.0, one.1, other.0, other.1)
+        }
         [one, other] if one == other => format!("{} of {} call paths", one.0, one.1),
         [one, other] => format!("{} of {} call paths of A, {} of {} of B", one.0, one.1, other.0, other.1),
     };
     let share = |share: Option<f64>, what: &str| {
-        share.map_or(String::new(), |share| {
-            format!(", {} of the {what}", crate::output::numbers::percent(share))
-        })
+        share.map_or(String::new(), |share| format!(", {} of the {what}", numbers::percent(share)))
     };
     // Waiting is a part of the time, and all of it where all of the time is.
     let waiting_words =
@@ -295,6 +343,10 @@ fn add_trust(compared: &Compared<'_, '_>, args: &Args, document: &mut Document) 
 }
 
 fn warn_of_matching(compared: &Compared<'_, '_>, output: &mut Output<'_>) {
+    if !compared.sides[0].knows_calls() {
+        // What does not match may have been there, too: the log does not say.
+        return;
+    }
     for (metric, what) in [("time", "time"), (crate::values::WAITING, "waiting")] {
         let shares = [0, 1].map(|at| compared.matched_share(at, metric));
         let Some(share) =
@@ -302,7 +354,7 @@ fn warn_of_matching(compared: &Compared<'_, '_>, output: &mut Output<'_>) {
         else {
             continue;
         };
-        let share = crate::output::numbers::percent(share);
+        let share = numbers::percent(share);
         output.warn(format!(
             "only {share} of the {what} is at call paths that match: say with --map which are the same, or compare with \
              --by region"

@@ -32,11 +32,11 @@ pub(super) fn add(
     let mut below = Vec::new();
     let mut columns = vec![
         Column::new("title", format!(" {}", compared.measure.title())),
-        Column::new("a", title(compared, 0)),
-        Column::new("b", title(compared, 1)),
+        Column::new("a", title(compared, 0)).of_group("values"),
+        Column::new("b", title(compared, 1)).of_group("values"),
     ];
     if scaling.is_some() {
-        columns.push(Column::new("ideal", "ideal"));
+        columns.push(Column::new("ideal", "ideal").of_group("values"));
     }
     columns.extend([
         Column::new("change", "change"),
@@ -60,7 +60,7 @@ pub(super) fn add(
         };
         let indent = if is_for_scripts { 0 } else { 1 + 2 * it.depth };
         let mut row = vec![
-            Cell::Name(format!("{}{}", " ".repeat(indent), it.title)),
+            Cell::Title(format!("{}{}", " ".repeat(indent), it.title)),
             number(it.medians[0]),
             number(it.medians[1]),
         ];
@@ -138,6 +138,12 @@ fn remark(compared: &Compared<'_, '_>, it: &Compare, state: Option<State>) -> St
     if it.change.is_none() {
         let is_covered = compared.sides.into_iter().all(coverage::is_enough);
         let why = match is_covered || !coverage::needs_coverage(&it.name) {
+            true if it.medians.iter().all(Option::is_some) => {
+                "one side contains waiting, which it did not measure"
+            }
+            true if compared.sides[0].first().report.is_none() && it.medians[0].is_none() => {
+                "the log does not have it"
+            }
             true => "one side did not measure it",
             false => "too little was analysed",
         };

@@ -71,7 +71,7 @@ pub(super) fn read<'r>(
 ) -> Result<[Side<'r>; 2]> {
     let read = |opened: &'r [Opened]| {
         let runs = opened.iter().map(|opened| Reading::read(opened, args.all)).collect::<Result<Vec<_>>>()?;
-        Side::new(runs)
+        Side::new(runs, args.against.is_some())
     };
     let b = read(&opened[1])?;
     let a = match &args.against {
@@ -81,7 +81,7 @@ pub(super) fn read<'r>(
             )
             .in_file(log));
         }
-        Some(log) => Side::new(history::last(log, b.first(), args.last, output)?)?,
+        Some(log) => Side::new(history::last(log, b.first(), args.last, output)?, true)?,
         None => read(&opened[0])?,
     };
     Ok([a, b])

@@ -17,7 +17,7 @@ pub(super) struct Source<'s> {
     /// Whether a location is selected.
     pub(super) locations: Vec<bool>,
     /// Number of locations of each process.
-    sizes: Vec<usize>,
+    sizes: crate::places::Sizes,
 }
 
 impl<'s> Source<'s> {

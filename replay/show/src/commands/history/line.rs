@@ -7,7 +7,10 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::calls::Call;
-use crate::compare::reading::{Base, Culprit, FindingCount, MetricSums, Reading, Shape};
+use crate::compare::calls::Calls;
+use crate::compare::reading::{
+    Base, Culprit, FindingCount, Known, MetricSums, Reading, Shape, has_outside, is_of_start_up,
+};
 use crate::error::{Error, Result};
 use crate::overview::ClassTime;
 use crate::values::Unit;
@@ -17,6 +20,9 @@ const SCHEMA: &str = "replay-history/1";
 
 /// Values of metrics at call paths that are kept: the largest ones.
 const KEPT: usize = 100;
+
+/// The share of a metric that may be missing at call paths where all are known: sums in another order differ so much.
+const ALL: f64 = 1e-9;
 
 /// Names of the longest call path that is kept.
 const DEEPEST: usize = 1000;
@@ -47,6 +53,9 @@ pub(super) struct HistoryLine {
     classes: Vec<ClassLine>,
     /// All metrics that add up, by unique name.
     pub(super) metrics: BTreeMap<String, MetricLine>,
+    /// Whether values at call paths of one name are sums: otherwise some of them may be missing.
+    #[serde(default)]
+    by_name: bool,
     calls: Vec<CallLine>,
     /// Ids of actions; `None` without culprits.
     actions: Option<Vec<String>>,
@@ -115,6 +124,7 @@ impl HistoryLine {
             findings,
             classes: run.classes.iter().map(class).collect(),
             metrics: metrics.collect(),
+            by_name: true,
             calls: largest(run),
             actions: run.culprits.as_ref().map(|culprits| culprits.iter().map(|it| it.id.clone()).collect()),
         }
@@ -166,9 +176,16 @@ impl HistoryLine {
         let sum = match name {
             "run" => Some(self.run),
             crate::values::WAITING => self.waiting,
-            name => self.metrics.get(name).map(|metric| metric.total),
+            name if is_of_start_up(name) => None,
+            name => self.metrics.get(name).map(|metric| metric.total - self.outside(name)),
         };
         sum.map(|sum| sum / self.locations)
+    }
+
+    /// What a metric has before `MPI_Init` and after `MPI_Finalize`, which is no part of the run.
+    fn outside(&self, name: &str) -> f64 {
+        let time = self.metrics.get("time").filter(|_| self.base == Some(Base::Details) && has_outside(name));
+        time.map_or(0.0, |time| (time.total - self.run).max(0.0))
     }
 
     /// The unit of a quantity.
@@ -181,7 +198,8 @@ impl HistoryLine {
 
     /// The line as a run to compare with.
     pub(super) fn into_reading(self, log: &Path) -> Reading<'static> {
-        let (shape, label) = (self.shape(), format!("{} {}", log.display(), self.label()));
+        let (shape, label) =
+            (self.shape(), format!("{} {}", log.display(), self.label()).trim_end().to_owned());
         let mut calls: Vec<Call> = Vec::new();
         let mut known: FxHashMap<(Option<usize>, String, String), usize> = FxHashMap::default();
         let mut by_call: FxHashMap<String, FxHashMap<usize, (f64, f64)>> = FxHashMap::default();
@@ -219,19 +237,30 @@ impl HistoryLine {
             .findings
             .map(|counts| counts.into_iter().map(|(class, count)| FindingCount { class, count }).collect());
         run.culprits = self.actions.map(|ids| {
-            let culprit = |id| Culprit { id, text: String::new(), path: Vec::new(), seconds: 0.0 };
+            let culprit = |id| Culprit { id, text: String::new(), path: Vec::new(), seconds: None };
             ids.into_iter().map(culprit).collect()
         });
         run.metrics = self
             .metrics
             .into_iter()
+            // Lines of before have them, from calls that do not count.
+            .filter(|(name, _)| !is_of_start_up(name))
             .map(|(name, metric)| {
                 let by_call = by_call.remove(&name).unwrap_or_default();
-                let sums =
-                    MetricSums { unit: unit(&metric.unit), is_sum: true, total: metric.total, by_call };
+                let mut sums = MetricSums {
+                    unit: unit(&metric.unit),
+                    is_sum: true,
+                    total: metric.total,
+                    by_call,
+                    known: if self.by_name { Known::Listed } else { Known::Parts },
+                };
+                if sums.not_listed().abs() <= ALL * sums.total.abs() {
+                    sums.known = Known::All;
+                }
                 (name, sums)
             })
             .collect();
+        run.find_outside();
         run
     }
 }
@@ -246,24 +275,25 @@ fn unit(name: &str) -> Unit {
     }
 }
 
-/// The largest values of times at call paths; of equal ones the first by name.
+/// The largest values of times at call paths, those of one name together; of equal ones the first by name.
 fn largest(run: &Reading<'_>) -> Vec<CallLine> {
+    let (calls, places) = Calls::join(std::slice::from_ref(&run.calls), true);
     let times = run.metrics.iter().filter(|(_, sums)| sums.is_sum && sums.unit == Unit::Seconds);
-    let mut all: Vec<(&str, usize, f64)> = times
-        .flat_map(|(name, sums)| sums.by_call.iter().map(|(&call, &(sum, _))| (name.as_str(), call, sum)))
-        .collect();
+    let mut all: Vec<(&str, usize, f64)> = Vec::new();
+    for (name, sums) in times {
+        let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
+        for (&call, &(sum, _)) in &sums.by_call {
+            *totals.entry(places[0][call]).or_default() += sum;
+        }
+        all.extend(totals.into_iter().map(|(call, total)| (name.as_str(), call, total)));
+    }
     all.sort_by(|one, other| other.2.total_cmp(&one.2).then(one.0.cmp(other.0)).then(one.1.cmp(&other.1)));
     let line = |(metric, call, total): (&str, usize, f64)| {
-        let mut path = Vec::new();
-        let mut paradigms = Vec::new();
-        let mut next = Some(call);
-        while let Some(call) = next.and_then(|at| run.calls.get(at)) {
-            path.push(call.name.clone());
-            paradigms.push(call.paradigm.clone());
-            next = call.parent;
-        }
-        path.reverse();
-        paradigms.reverse();
+        let callers = std::iter::successors(Some(call), |&at| calls.list[at].parent);
+        let mut names: Vec<(String, String)> =
+            callers.map(|at| (calls.list[at].name.clone(), calls.list[at].paradigm.clone())).collect();
+        names.reverse();
+        let (path, paradigms) = names.into_iter().unzip();
         CallLine { metric: metric.to_owned(), path, paradigms, total }
     };
     all.into_iter().map(line).filter(|line| line.path.len() <= DEEPEST).take(KEPT).collect()

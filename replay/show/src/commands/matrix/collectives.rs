@@ -3,7 +3,7 @@
 use cubex::Cube;
 use details::manifest::Manifest;
 
-use super::{communicator, communicator_name, more, ranks, remark};
+use super::{communicator, communicator_name, ranks, remark};
 use crate::error::Result;
 use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Style, Table};
@@ -21,7 +21,7 @@ pub(super) fn add(opened: &Opened, comm: Option<&str>, top: usize, document: &mu
     rows.retain(|row| is_wanted(row.communicator) && !is_shutdown(cube, row.region));
     rows.sort_by_key(|row| std::cmp::Reverse(row.waiting));
     document.table(collective_table(manifest, cube, &rows[..top.min(rows.len())]));
-    document.parts.extend(more(rows.len(), top));
+    document.more(rows.len(), top, "-n");
     if rows.is_empty() {
         document.text("no collective operations");
     }
@@ -32,7 +32,7 @@ pub(super) fn add(opened: &Opened, comm: Option<&str>, top: usize, document: &mu
         document.gap();
         document.text(Line::styled("Who came last", Style::Strong));
         document.table(last_table(manifest, cube, &rows[..top.min(rows.len())]));
-        document.parts.extend(more(rows.len(), top));
+        document.more(rows.len(), top, "-n");
     }
     for name in ["collectives", "last"] {
         if let Some(remark) = remark(manifest, name) {

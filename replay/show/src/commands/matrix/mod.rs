@@ -11,7 +11,7 @@ use details::manifest::Manifest;
 
 use crate::error::{Error, Result};
 use crate::opened::Opened;
-use crate::output::{Document, Line, Output, Part, Style};
+use crate::output::{Document, Output};
 use crate::status::Status;
 
 /// Rows that people get if they do not say how many.
@@ -99,12 +99,6 @@ fn communicator_name(manifest: &Manifest, number: Option<u32>) -> String {
         Some(name) => name.to_owned(),
         None => format!("communicator {number}"),
     }
-}
-
-/// How many of so many rows are not among the first ones.
-fn more(count: usize, top: usize) -> Option<Part> {
-    let rest = count.checked_sub(top).filter(|&rest| rest > 0)?;
-    Some(Part::Text(Line::styled(format!("and {rest} more (-n\u{a0}{count})"), Style::Dim)))
 }
 
 /// Says what a table does not have.

@@ -35,7 +35,7 @@ impl Distribution {
 }
 
 /// Adds a table of all metrics, and the histogram.
-pub(super) fn add(columns: &[ColumnOf], document: &mut Document) {
+pub(crate) fn add(columns: &[ColumnOf], document: &mut Document) {
     let mut titles = vec![Column::new("of", "")];
     titles.extend(
         columns.iter().map(|column| Column::new(column.quantity.name.clone(), column.quantity.title.clone())),

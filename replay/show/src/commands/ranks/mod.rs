@@ -1,6 +1,6 @@
 //! `ranks`: values by location, process, node, or place in a topology, and how unequal they are.
 
-mod distribution;
+pub(crate) mod distribution;
 mod grid;
 mod groups;
 
@@ -95,10 +95,10 @@ fn selected(values: &Values<'_>, glob: &str) -> Result<Vec<bool>> {
 }
 
 /// A metric with a value for each group, or what is printed in their place.
-struct ColumnOf {
-    quantity: Quantity,
+pub(crate) struct ColumnOf {
+    pub(crate) quantity: Quantity,
     /// `None` where nothing is known of a group.
-    sums: std::result::Result<Vec<Option<f64>>, &'static str>,
+    pub(crate) sums: std::result::Result<Vec<Option<f64>>, &'static str>,
 }
 
 fn add_table(groups: &[Group], columns: &[ColumnOf], top: usize, document: &mut Document) {
@@ -128,7 +128,5 @@ fn add_table(groups: &[Group], columns: &[ColumnOf], top: usize, document: &mut 
         table.rows.push(row);
     }
     document.table(table);
-    if let Some(rest) = groups.len().checked_sub(top).filter(|&rest| rest > 0) {
-        document.text(Line::styled(format!("and {rest} more (--top\u{a0}{})", groups.len()), Style::Dim));
-    }
+    document.more(groups.len(), top, "--top");
 }

@@ -4,9 +4,10 @@ use cubex::CnodeId;
 use rustc_hash::FxHashMap;
 
 use super::Shown;
-use super::calls::{place, values_of};
+use super::calls::values_of;
 use super::flat::add;
 use super::nodes::{Limits, Node};
+use super::place;
 use crate::paths;
 use crate::values::{Combine, Values};
 

@@ -1,5 +1,7 @@
 //! The call tree as the report has it.
 
+use std::collections::HashMap;
+
 use cubex::{CnodeId, Cube, LocationId};
 
 use super::Shown;
@@ -28,6 +30,9 @@ pub(super) fn tree(values: &Values<'_>, shown: &[Shown], has_paths: bool) -> Res
             note: String::new(),
         });
     }
+    if !has_paths {
+        add_lines(cube, &mut nodes);
+    }
     for (quantity, totals) in shown {
         if let Ok(totals) = totals
             && quantity.name == DELAY
@@ -36,6 +41,30 @@ pub(super) fn tree(values: &Values<'_>, shown: &[Shown], has_paths: bool) -> Res
         }
     }
     Ok(nodes)
+}
+
+/// Adds the line at which a function calls, or samples have met it, to siblings of one name that differ in it.
+fn add_lines(cube: &Cube, nodes: &mut [Node]) {
+    let mut same: HashMap<(Option<usize>, &str), Vec<usize>> = HashMap::new();
+    for (at, cnode) in cube.cnodes.iter().enumerate() {
+        let key = (cnode.parent.map(|parent| parent.0), paths::name(cube, CnodeId(at)));
+        same.entry(key).or_default().push(at);
+    }
+    for calls in same.into_values().filter(|calls| calls.len() > 1) {
+        let line = |at: usize| (&cube.cnodes[at].module, cube.cnodes[at].line);
+        if calls.iter().all(|&at| line(at) == line(calls[0])) {
+            continue;
+        }
+        for at in calls {
+            let cnode = &cube.cnodes[at];
+            let file = cnode.module.rsplit('/').next().unwrap_or_default();
+            match cnode.line {
+                Some(line) if file.is_empty() => nodes[at].name += &format!(" (line {line})"),
+                Some(line) => nodes[at].name += &format!(" ({file}:{line})"),
+                None => {}
+            }
+        }
+    }
 }
 
 /// Values of all metrics; 0 for those that have none.

@@ -30,7 +30,7 @@ pub(super) fn tree(values: &Values<'_>, shown: &[Shown], limits: &mut Limits) ->
         let neutral = || combines.iter().map(|combine| combine.neutral()).collect();
         let node = nodes[region].get_or_insert_with(|| Node {
             name: paths::name(cube, CnodeId(at)).to_owned(),
-            place: super::calls::place(cube, CnodeId(at)),
+            place: super::place(cube, CnodeId(at)),
             inclusive: neutral(),
             exclusive: neutral(),
             ..Node::default()

@@ -16,6 +16,7 @@ use crate::output::{Document, Output};
 use crate::places;
 use crate::status::Status;
 use crate::values::{Quantity, Totals, Values};
+pub(crate) use calls::place;
 use nodes::Limits;
 
 /// Metrics that are shown if none are named, as far as a report has them.

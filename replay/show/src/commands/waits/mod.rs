@@ -56,13 +56,18 @@ pub struct Args {
 const COMPLETION: &str = "no wait state: time in the operation after the first rank had left it";
 
 /// Names of things that waits refer to.
-struct Names<'n> {
+pub(crate) struct Names<'n> {
     cube: &'n Cube,
     manifest: &'n Manifest,
-    sizes: Vec<usize>,
+    sizes: places::Sizes,
 }
 
-impl Names<'_> {
+impl<'n> Names<'n> {
+    /// The names that a report and its manifest have.
+    pub(crate) fn new(cube: &'n Cube, manifest: &'n Manifest) -> Names<'n> {
+        Names { cube, manifest, sizes: places::sizes(cube) }
+    }
+
     fn location(&self, location: Option<usize>) -> String {
         location.map_or("somebody".into(), |at| places::name(self.cube, &self.sizes, LocationId(at)))
     }
@@ -99,17 +104,18 @@ impl Names<'_> {
     }
 
     /// Whether a wait is one of a metric, or of one that is a part of it.
-    fn is_of(&self, wait: &Instance, metric: &str) -> bool {
-        let wanted = self.cube.metric_named(metric);
-        self.metrics(wait).any(|name| {
-            let named = self.cube.metric_named(name);
-            name == metric
-                || named.zip(wanted).is_some_and(|(named, wanted)| is_below(self.cube, named, wanted))
-        })
+    pub(crate) fn is_of(&self, wait: &Instance, metric: &str) -> bool {
+        self.metrics(wait).any(|name| self.is_or_is_below(name, metric))
+    }
+
+    /// Whether a metric is another one, or a part of it.
+    fn is_or_is_below(&self, metric: &str, above: &str) -> bool {
+        let ids = self.cube.metric_named(metric).zip(self.cube.metric_named(above));
+        metric == above || ids.is_some_and(|(metric, above)| is_below(self.cube, metric, above))
     }
 
     /// Whether it is no wait, but a completion time.
-    fn is_completion(&self, wait: &Instance) -> bool {
+    pub(crate) fn is_completion(&self, wait: &Instance) -> bool {
         is_completion(self.metric(wait.metric))
     }
 
@@ -148,7 +154,7 @@ impl Waits {
         let cube = opened.cube();
         let all = opened.in_details(instances(manifest, cube, table))?;
         let (mut waits, positions) = join(all, manifest, cube);
-        let names = Names { cube, manifest, sizes: Vec::new() };
+        let names = Names { cube, manifest, sizes: places::Sizes::default() };
         for wait in waits.iter_mut().filter(|wait| names.is_completion(wait)) {
             (wait.cause_location, wait.cause_cnode, wait.origin_cnode) = (None, None, None);
         }
@@ -175,7 +181,7 @@ impl Waits {
     /// If the events around waits are damaged.
     pub(crate) fn activities(&self, opened: &Opened, manifest: &Manifest) -> Result<Vec<Vec<String>>> {
         let cube = opened.cube();
-        let names = Names { cube, manifest, sizes: places::sizes(cube) };
+        let names = Names::new(cube, manifest);
         let tables = opened.table("windows")?.zip(opened.table("window_calls")?);
         let mut windows: BTreeMap<usize, Window> = BTreeMap::new();
         let without = Window::default();
@@ -206,7 +212,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     if let Some(remark) = remark {
         output.warn(remark);
     }
-    let names = Names { cube, manifest, sizes: places::sizes(cube) };
+    let names = Names::new(cube, manifest);
     let mut document = Document::new("waits");
     document.fact("file", opened.path.display().to_string());
     if let Some(number) = args.instance {
@@ -239,10 +245,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         let hops: Vec<&Hop> = hops.iter().filter(is_shown).collect();
         document.table(hop_table(&hops, &names).data_only());
     }
-    if wanted.len() > shown.len() {
-        let rest = wanted.len() - shown.len();
-        document.text(Line::styled(format!("and {rest} more (-n\u{a0}{})", wanted.len()), Style::Dim));
-    }
+    document.more(wanted.len(), top, "-n");
     if !args.chain
         && let Some((_, wait)) = shown.iter().find(|(_, wait)| names.is_completion(wait))
     {
@@ -261,11 +264,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
 fn check(args: &Args, waits: &[Instance], names: &Names<'_>) -> Result<()> {
     let Names { cube, manifest, .. } = *names;
     if let Some(wanted) = args.metric.as_ref()
-        && !manifest.metrics.iter().any(|metric| {
-            let (metric, above) = (cube.metric_named(&metric.name), cube.metric_named(wanted));
-            metric.zip(above).is_some_and(|(metric, above)| metric == above || is_below(cube, metric, above))
-        })
-        && !manifest.metrics.iter().any(|metric| metric.name == *wanted)
+        && !manifest.metrics.iter().any(|metric| names.is_or_is_below(&metric.name, wanted))
     {
         let existing: BTreeSet<&str> = waits.iter().flat_map(|wait| names.metrics(wait)).collect();
         let existing = Vec::from_iter(existing).join(", ");
@@ -299,15 +298,16 @@ fn window(wait: &Instance, opened: &Opened, output: &mut Output<'_>) -> Window {
     })
 }
 
-fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
+/// A table of waits with their numbers.
+pub(crate) fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
     let mut columns = vec![
         Column::new("number", ""),
-        Column::new("seconds", "waited"),
+        Column::new("seconds", "waited").of_group("waited"),
         Column::new("title", "what"),
         Column::new("location", "who"),
         Column::text("in"),
         Column::new("begin", "at"),
-        Column::new("cause", "because of"),
+        Column::new("cause", "due to"),
         Column::text("in"),
         Column::data("metric"),
         Column::data("metrics"),
@@ -323,7 +323,7 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
     // The order of waits is that of all members' waiting: people see it where it is not that of the one.
     let has_all = waits.iter().any(|(_, wait)| wait.all_ticks != wait.ticks);
     if has_all {
-        columns.insert(2, Column::text("all"));
+        columns.insert(2, Column::text("all").of_group("waited"));
     }
     let mut table = Table::new("waits", columns);
     let number = |number: i64| if number < 0 { Cell::Nothing } else { Cell::Integer(number) };
@@ -332,7 +332,7 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
         let mut row = vec![
             Cell::count(at),
             Cell::Number(names.seconds(wait.ticks), Unit::Seconds),
-            Cell::Name(names.title(wait.metric)),
+            Cell::Title(names.title(wait.metric)),
             Cell::Location(names.location(wait.location)),
             Cell::Name(names.function(wait.cnode).into()),
             Cell::Number(names.seconds(wait.begin), Unit::Seconds),

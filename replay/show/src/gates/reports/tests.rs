@@ -50,7 +50,7 @@ fn culprits() -> Vec<Culprit> {
         id: "balance-01234567".into(),
         text: format!("Balance {name}"),
         path: vec![(*name).to_owned()],
-        seconds: 1.0,
+        seconds: Some(1.0),
     };
     HOSTILE.iter().map(culprit).collect()
 }

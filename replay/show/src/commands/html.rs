@@ -77,7 +77,7 @@ fn of_report(args: &Args, file: &Path, output: &mut Output<'_>) -> Result<Status
     }
     let name = named(&opened);
     let title = args.title.clone().unwrap_or_else(|| name.clone());
-    let options = Options { title, file: name, max_size: args.max_size };
+    let options = Options { title, file: name, max_size: args.max_size, has_server: false };
     if let Some(folder) = &args.split {
         return split(&opened, &options, folder, output);
     }

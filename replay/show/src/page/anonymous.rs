@@ -10,8 +10,15 @@ use details::manifest::Manifest;
 
 use crate::opened::Opened;
 
-/// Programming models whose functions everybody knows.
-const KNOWN: [&str; 6] = ["mpi", "pthread", "cuda", "opencl", "openacc", "io"];
+/// Programming models whose functions everybody knows. Those of accelerators have the names of kernels, too.
+const KNOWN: [&str; 2] = ["pthread", "io"];
+
+/// Words of OpenMP's constructs. Others are names, such as that of a critical section.
+const OPENMP: [&str; 26] = [
+    "!$omp", "atomic", "barrier", "create", "critical", "do", "flush", "for", "ibarrier", "implicit", "loop", "master", "masked",
+    "ordered", "parallel", "sblock", "section", "sections", "simd", "single", "target", "task", "taskloop", "taskwait", "teams",
+    "workshare",
+];
 
 /// The name of reports without one.
 const FILE: &str = "report.cubex";
@@ -52,9 +59,9 @@ fn describe(cube: &mut Cube) {
     for (at, region) in cube.regions.iter_mut().enumerate() {
         region.name = match region.paradigm.as_str() {
             _ if is_root[at] => "program".into(),
+            "mpi" if region.name.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case("mpi_")) => region.name.clone(),
             paradigm if KNOWN.contains(&paradigm) => region.name.clone(),
-            // Names such as "!$omp parallel @solver.c:10" without the file.
-            "openmp" => format!("{} {at}", region.name.split('@').next().unwrap_or_default().trim_end()),
+            "openmp" => format!("{} {at}", construct(&region.name)),
             _ => format!("function {at}"),
         };
         region.mangled_name.clone_from(&region.name);
@@ -96,6 +103,13 @@ fn describe(cube: &mut Cube) {
     }
 }
 
+/// The construct in names such as `!$omp critical lock @solver.c:10`.
+fn construct(name: &str) -> String {
+    let words = name.split_whitespace().take_while(|word| !word.starts_with('@'));
+    let known: Vec<&str> = words.filter(|word| OPENMP.contains(word)).collect();
+    if known.is_empty() { "OpenMP".into() } else { known.join(" ") }
+}
+
 fn hide(manifest: &mut Manifest) {
     manifest.program = "program".into();
     manifest.recorder.clear();
@@ -133,6 +147,13 @@ mod tests {
             assert!(is_of_ranks(place), "{place}");
         }
         assert!(!is_of_ranks("rank 0, secret worker"));
+    }
+
+    #[test]
+    fn constructs_have_no_names_of_the_program() {
+        assert_eq!(construct("!$omp critical lock @solver.c:10"), "!$omp critical");
+        assert_eq!(construct("!$omp implicit barrier @solver.c:10"), "!$omp implicit barrier");
+        assert_eq!(construct("solver"), "OpenMP");
     }
 
     #[test]

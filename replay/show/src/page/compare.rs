@@ -3,17 +3,24 @@
 use std::io::Write;
 
 use super::html::Html;
+use super::merged::merged;
 use super::{STYLE, own_style, policy, svg, whole};
 use crate::commands::diff::Made;
 use crate::commands::time::waiting_over_time;
 use crate::error::Result;
 use crate::opened::Opened;
-use crate::output::{Document, Line, Part, Style, Table, written};
+use crate::output::{Document, Line, Part, Style, Table, numbers, written};
 use crate::overview::words;
 use crate::tables::seconds;
 
-/// Cells of the picture over time.
-const OVER_TIME: usize = 120;
+/// Cells of the pictures over time: enough for the largest zoom.
+const OVER_TIME: usize = 1024;
+
+/// How far the pictures over time can be zoomed: by so much, under these names.
+const ZOOMS: [(&str, &str); 3] = [("whole", "whole run"), ("four", "4 times"), ("sixteen", "16 times")];
+
+/// Pieces of the axis of time. All lines are shown at the largest zoom, else those of its quarters.
+const PIECES: u32 = 16;
 
 /// Writes the page of a comparison. Returns what could not be shown.
 ///
@@ -29,6 +36,7 @@ pub(crate) fn write_comparison(made: &Made<'_, '_>, title: &str, out: &mut dyn W
     }
     add_document(&made.document, &mut html);
     add_times(made, &mut remarks, &mut html);
+    add_tree(made, &mut html);
     html.close("div");
     out.write_all(whole(title, &policy::policy(STYLE, None), own_style(), html).as_bytes())?;
     Ok(remarks)
@@ -116,9 +124,46 @@ fn add_times(made: &Made<'_, '_>, remarks: &mut Vec<String>, html: &mut Html) {
         return;
     }
     html.open("section", &[("id", "first-time")]).element("h2", &[], words::OVER_TIME);
+    // Styles alone zoom both sides at once: the page needs no script.
+    html.open("p", &[("class", "zooms")]).text("Zoom of both: ");
+    for (at, (name, title)) in ZOOMS.into_iter().enumerate() {
+        let id = format!("zoom-{name}");
+        let mut attributes = vec![("type", "radio"), ("name", "zoom"), ("id", id.as_str())];
+        if at == 0 {
+            attributes.push(("checked", "checked"));
+        }
+        html.open("label", &[]).open("input", &attributes).text(&format!(" {title}")).raw("</label> ");
+    }
+    html.close("p");
+    let region = [("class", "times"), ("role", "region"), ("tabindex", "0"), ("aria-label", words::OVER_TIME)];
+    html.open("div", &region).open("div", &[("class", "zoomed")]);
     for (side, shares, end) in sides {
-        html.element("h3", &[], side);
-        svg::over_time(&shares, end, longest, html);
+        let most = shares.iter().copied().fold(0.0, f64::max);
+        let (most, end_words) = (numbers::share(most), numbers::seconds(end));
+        html.element("h3", &[], &format!("{side}: {most} at most, until {end_words}"));
+        let label = format!("{side}: {most} at most, from 0 s to {end_words}");
+        svg::strip(&shares, end / longest, &label, html);
+    }
+    html.open("p", &[("class", "marks"), ("aria-hidden", "true")]);
+    for piece in 0..=PIECES {
+        let class = if piece % (PIECES / 4) == 0 { "mark" } else { "mark fine" };
+        let time = numbers::seconds_with(longest * f64::from(piece) / f64::from(PIECES), numbers::decimals(longest / 16.0));
+        html.open("span", &[("class", class)]).inline("span", &time).raw("</span>");
+    }
+    html.close("p").close("div").close("div");
+    html.close("section");
+}
+
+/// Call paths of both sides in one tree.
+fn add_tree(made: &Made<'_, '_>, html: &mut Html) {
+    let (table, left_out) = merged(made);
+    if table.rows.is_empty() {
+        return;
+    }
+    html.open("section", &[("id", "merged")]).element("h2", &[], "Call paths of both sides");
+    add_table(&table, html);
+    if left_out > 0 {
+        html.element("p", &[("class", "limit")], &format!("{left_out} more call paths are not in this page."));
     }
     html.close("section");
 }

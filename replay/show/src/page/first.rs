@@ -49,7 +49,7 @@ pub(super) fn first(
             html.open("section", &[("id", "first-time")]);
             html.element("h2", &[], words::OVER_TIME);
             let end = end(opened);
-            svg::over_time(&shares, end, end, &mut html);
+            svg::over_time(&shares, end, &mut html);
             html.close("section");
         }
         Err(error) => remarks.push(format!("{}: {error}; shown without", opened.path.display())),

@@ -14,6 +14,7 @@ mod compare;
 mod first;
 mod html;
 mod json;
+mod merged;
 mod policy;
 mod svg;
 
@@ -44,6 +45,18 @@ pub struct Options {
     pub file: String,
     /// The most bytes, as far as there is a choice.
     pub max_size: usize,
+    /// Whether it can ask the server that it comes from for windows of events.
+    pub has_server: bool,
+}
+
+impl Options {
+    /// The content security policy of the page.
+    pub(crate) fn policy(&self) -> String {
+        match self.has_server {
+            true => policy::served(STYLE, SCRIPT),
+            false => policy::policy(STYLE, Some(SCRIPT)),
+        }
+    }
 }
 
 /// The page of a report in the making.
@@ -67,11 +80,6 @@ impl Made {
     }
 }
 
-/// The content security policy of a page.
-pub(crate) fn policy() -> String {
-    policy::policy(STYLE, Some(SCRIPT))
-}
-
 /// Writes the page of a report. Returns what could not be shown.
 ///
 /// # Errors
@@ -82,7 +90,7 @@ pub fn write(opened: &Opened, options: &Options, out: &mut dyn Write) -> Result<
     body.raw(&made.first);
     made.data.write(&mut body);
     body.open("script", &[]).raw(SCRIPT).close("script");
-    out.write_all(whole(&options.title, &policy(), own_style(), body).as_bytes())?;
+    out.write_all(whole(&options.title, &options.policy(), own_style(), body).as_bytes())?;
     Ok(made.remarks)
 }
 

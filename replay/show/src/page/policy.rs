@@ -14,6 +14,11 @@ pub(super) fn policy(style: &str, script: Option<&str>) -> String {
     )
 }
 
+/// The same for a page that asks the server it came from.
+pub(super) fn served(style: &str, script: &str) -> String {
+    format!("{}; connect-src 'self'", policy(style, Some(script)))
+}
+
 /// The policy of a page whose parts are files beside it.
 pub(super) const OF_FILES: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src 'self' data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'";
@@ -40,5 +45,6 @@ mod tests {
     fn nothing_inline_is_allowed() {
         let policy = policy("p{}", None);
         assert!(policy.contains("script-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert!(!policy.contains("connect-src") && served("p{}", "f()").ends_with("; connect-src 'self'"));
     }
 }

@@ -30,15 +30,14 @@ pub(super) fn bar(classes: &[ClassTime], html: &mut Html) {
     html.close("svg");
 }
 
-/// The share of waiting over time, from 0 to `end` seconds, on an axis of so many seconds.
-pub(super) fn over_time(shares: &[f64], end: f64, axis: f64, html: &mut Html) {
+/// The share of waiting over time, from 0 to `end` seconds.
+pub(super) fn over_time(shares: &[f64], end: f64, html: &mut Html) {
     let most = shares.iter().copied().fold(0.0, f64::max);
     let words = format!("{} at most, from 0 s to {}", numbers::share(most), numbers::seconds(end));
     open(&words, 84.0, html);
     #[expect(clippy::cast_precision_loss, reason = "some hundred cells")]
     let (left, count) = (44.0, shares.len().max(1) as f64);
-    let whole = (WIDTH - left) * if axis > 0.0 { (end / axis).min(1.0) } else { 1.0 };
-    let width = whole / count;
+    let width = (WIDTH - left) / count;
     for (share, y) in [("100\u{a0}%", 12.0), ("0\u{a0}%", 66.0)] {
         text(40.0, y, "end", share, html);
     }
@@ -65,8 +64,32 @@ pub(super) fn over_time(shares: &[f64], end: f64, axis: f64, html: &mut Html) {
     );
     html.close("line");
     text(left, 80.0, "start", "0\u{a0}s", html);
-    text((left + whole).max(160.0), 80.0, "end", &numbers::seconds(end), html);
+    text(WIDTH, 80.0, "end", &numbers::seconds(end), html);
     html.close("svg");
+}
+
+/// The share of waiting over time without an axis, as wide as its place; of this, the run takes a part.
+pub(super) fn strip(shares: &[f64], part: f64, words: &str, html: &mut Html) {
+    let attributes = [
+        ("viewBox", "0 0 1 1"),
+        ("preserveAspectRatio", "none"),
+        ("width", "100%"),
+        ("height", "60"),
+        ("role", "img"),
+        ("class", "strip-of-side"),
+        ("aria-label", words),
+    ];
+    html.open("svg", &attributes);
+    #[expect(clippy::cast_precision_loss, reason = "some hundred cells")]
+    let width = part.min(1.0) / shares.len().max(1) as f64;
+    let (mut path, mut x) = (String::from("M0 1"), 0.0);
+    for share in shares {
+        path += &format!("V{:.3}H{:.5}", 1.0 - share, x + width);
+        x += width;
+    }
+    path += "V1Z";
+    html.open("path", &[("d", path.as_str()), ("fill", colours::plain("messages")), ("class", "c-messages")]);
+    html.close("path").close("svg");
 }
 
 /// A small square of a colour.

@@ -1,4 +1,4 @@
-//! The page that is served: that of `html`.
+//! The page that is served: that of `html`, which asks for windows of events where the trace is there.
 
 use crate::error::Result;
 use crate::opened::Opened;
@@ -14,15 +14,15 @@ pub(super) struct Page {
     pub(super) policy: String,
 }
 
-/// The page of a report.
+/// The page of a report; with its trace there are windows to ask for.
 ///
 /// # Errors
 /// If the report cannot be read.
-pub(super) fn page(opened: &Opened) -> Result<Page> {
+pub(super) fn page(opened: &Opened, has_trace: bool) -> Result<Page> {
     let name = opened.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let options = Options { title: name.clone(), file: name, max_size: MAX_SIZE };
+    let options = Options { title: name.clone(), file: name, max_size: MAX_SIZE, has_server: has_trace };
     let mut bytes = Vec::new();
     // The page itself says what it could not show.
     page::write(opened, &options, &mut bytes)?;
-    Ok(Page { bytes, policy: page::policy() })
+    Ok(Page { bytes, policy: options.policy() })
 }

@@ -6,6 +6,7 @@ import { Grid } from "./grid.js";
 import { Places } from "./places.js";
 import type { Explanation, Report } from "./report.js";
 import { Severities } from "./severities.js";
+import { Served } from "./served.js";
 import { readTable, type Table } from "./table.js";
 
 /** Everything that views show. */
@@ -17,6 +18,8 @@ export interface Data {
   severities: Severities;
   grid: Grid | null;
   tables: Map<string, Table>;
+  /** Windows of events from the server; null if there is none. */
+  served: Served | null;
 }
 
 /** A table; null if the page has none of this name. */
@@ -38,7 +41,7 @@ export async function load(changed: () => void): Promise<Data> {
   const severities = new Severities(report, calls, places, (await table("totals"))!);
   const data: Data = {
     report, calls, places, severities, explanations: (await jsonOf<Explanation[]>("explanations")) ?? [], grid: null,
-    tables: new Map(),
+    tables: new Map(), served: report.has_server ? new Served(changed) : null,
   };
   void more(data, changed);
   return data;

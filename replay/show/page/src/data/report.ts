@@ -35,6 +35,8 @@ export interface Report {
   ticks_per_second: number;
   end: number;
   has_details: boolean;
+  /** Whether there is a server that gives windows of events. */
+  has_server: boolean;
   is_exact: boolean;
   actions: { id: string; cnode: number; metric: string | null; place: string }[];
   classes: TimeClass[];

@@ -26,6 +26,7 @@ use crate::opened::Opened;
 use crate::output::{Document, Line, Output, Style, numbers};
 use crate::paths;
 use crate::status::Status;
+pub(crate) use quantities::style;
 use scaling::Scaling;
 
 /// The least share of time at matched call paths without a warning.
@@ -154,7 +155,7 @@ impl Args {
 pub(crate) struct Made<'m, 'r> {
     /// The reports of both sides; none of a history.
     pub(crate) opened: &'m [Vec<Opened>; 2],
-    compared: Compared<'m, 'r>,
+    pub(crate) compared: Compared<'m, 'r>,
     /// What is to be said.
     pub(crate) document: Document,
     culprits: Option<Vec<Culprit>>,

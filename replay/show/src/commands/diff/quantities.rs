@@ -115,7 +115,7 @@ fn title(compared: &Compared<'_, '_>, at: usize) -> String {
 }
 
 /// The style of a change.
-pub(super) fn style(state: State) -> Style {
+pub(crate) fn style(state: State) -> Style {
     match state {
         State::Worse => Style::Bad,
         State::Better => Style::Good,

@@ -36,6 +36,7 @@ pub(super) fn report(source: &Source<'_>, limits: &[String]) -> Value {
         "ticks_per_second": manifest.map_or(1, |it| if it.ticks_per_second == 0 { 1_000_000_000 } else { it.ticks_per_second }),
         "end": manifest.map_or(0, |it| it.end),
         "has_details": manifest.is_some(),
+        "has_server": options.has_server,
         "is_exact": cube.locations.len() <= EXACT,
         "actions": actions.collect::<Value>(),
         "classes": classes(source),

@@ -5,7 +5,7 @@ import type { Data } from "../../data/load.js";
 import { letters, palette, type Palette } from "../../ui/colours.js";
 import { cut } from "../../ui/format.js";
 import type { Brush } from "../../ui/picture.js";
-import { MESSAGES, callsIn, coverage, messagesIn, waitsOf, type Call } from "./events.js";
+import { FEW, MESSAGES, callsIn, drawn, messagesIn, waitsOf, type Call } from "./events.js";
 import { heat, levelOf, type Mode } from "./heat.js";
 import { axisDecimals, marks, type Visible } from "./window.js";
 
@@ -29,9 +29,6 @@ export interface Scene {
 /** Where the rows begin, and the height of the axis. */
 export const LEFT = 96;
 export const AXIS = 26;
-
-/** Rows up to which single calls are shown. */
-const FEW = 64;
 
 /** Levels of calls that are shown. */
 const STACK = 4;
@@ -146,12 +143,11 @@ function axis({ context, colours, data, view, width, height, x }: Plot): void {
 /** Calls of windows that are wide enough, in their place instead of bins. Returns how many there are. */
 function drawCalls(plot: Plot): number {
   const { context, colours, data, view, x, y, rowHeight } = plot;
-  const wide = (view.end - view.begin) / 8;
-  const covered = coverage(data).filter((it) => it.end - it.begin >= wide && it.end > view.begin && it.begin < view.end);
+  const covered = drawn(data, view);
   if (covered.length === 0) return 0;
-  const inside = (call: Call) => covered.some((it) => it.location === call.location && call.enter < it.end && call.leave > it.begin);
+  const piecesOf = (call: Call) => covered.filter((it) => it.location === call.location && call.enter < it.end && call.leave > it.begin);
   const high = rowHeight - 2;
-  const calls = callsIn(data, view).filter((call) => y(call.location) !== null && inside(call));
+  const calls = callsIn(data, view).filter((call) => y(call.location) !== null && piecesOf(call).length > 0);
   const base = new Map<number, number>();
   for (const call of calls) base.set(call.location, Math.min(base.get(call.location) ?? Infinity, call.depth));
   const deepest = new Map<number, number>();
@@ -162,30 +158,31 @@ function drawCalls(plot: Plot): number {
     context.fillStyle = colours.back;
     context.fillRect(x(it.begin), middle - high / 2, x(it.end) - x(it.begin), high);
   }
-  let drawn = 0;
+  let count = 0;
   // Where there is room for few levels, the innermost calls, which say what is done.
   const most = Math.max(1, Math.min(STACK, Math.floor(high / 18)));
   for (const call of calls) {
     const top = most === 1 ? call.depth : Math.max(base.get(call.location)!, deepest.get(call.location)! - most + 1);
     if (call.depth < top) continue;
     const levels = most === 1 ? 1 : deepest.get(call.location)! - top + 1;
-    const piece = covered.find((it) => it.location === call.location && call.enter < it.end && call.leave > it.begin)!;
-    const [from, to] = [x(Math.max(call.enter, piece.begin)), x(Math.min(call.leave, piece.end))];
     const [h, middle] = [high / levels, y(call.location)!];
     const level = middle - high / 2 + (call.depth - top) * h;
     const fill = colourOfCall(data, call.cnode);
-    context.fillStyle = colours.of(fill);
-    context.fillRect(from, level, Math.max(0.5, to - from), h);
-    context.strokeStyle = colours.line;
-    if (to - from > 3) context.strokeRect(from + 0.5, level + 0.5, to - from - 1, h - 1);
-    if (to - from > 30 && h > 9) {
-      context.fillStyle = letters(colours.rgb(fill));
-      context.fillText(cut(data.calls.name(call.cnode), Math.floor((to - from - 6) / 6.6)), Math.max(LEFT, from) + 4, level + 13);
+    for (const piece of piecesOf(call)) {
+      const [from, to] = [x(Math.max(call.enter, piece.begin, view.begin)), x(Math.min(call.leave, piece.end, view.end))];
+      context.fillStyle = colours.of(fill);
+      context.fillRect(from, level, Math.max(0.5, to - from), h);
+      context.strokeStyle = colours.line;
+      if (to - from > 3) context.strokeRect(from + 0.5, level + 0.5, to - from - 1, h - 1);
+      if (to - from > 30 && h > 9) {
+        context.fillStyle = letters(colours.rgb(fill));
+        context.fillText(cut(data.calls.name(call.cnode), Math.floor((to - from - 6) / 6.6)), from + 4, level + Math.min(13, h - 3));
+      }
     }
-    drawn++;
+    count++;
   }
   hatchWaits(plot, covered);
-  return drawn;
+  return count;
 }
 
 /** Waits of windows, hatched over the calls that they lie in. */

@@ -1,6 +1,6 @@
 // The view Time: locations over time, from the whole run down to single calls and messages.
 
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { NOTHING, STEPS } from "../../data/grid.js";
 import type { Data } from "../../data/load.js";
@@ -9,10 +9,12 @@ import { ORDERS } from "../../state/state.js";
 import { seconds, share } from "../../ui/format.js";
 import { Picture } from "../../ui/picture.js";
 import { AXIS, LEFT, draw } from "./draw.js";
-import { coverage, messagesIn, waitsOf } from "./events.js";
+import { MESSAGES, callAt, messagesIn, waitsOf } from "./events.js";
 import type { Mode } from "./heat.js";
 import { levelOf } from "./heat.js";
 import { Legend } from "./legend.js";
+import { Listed } from "./listed.js";
+import { About, ask } from "./known.js";
 import { order } from "./order.js";
 import { show, showRows, visible, zoom } from "./window.js";
 
@@ -80,10 +82,10 @@ export function TimeView() {
       default: return false;
     }
   };
+  useEffect(() => ask(data, view, rows), [view.begin, view.end, view.first, view.last, rows, page.version]);
   const waits = data.tables.get("waits")?.rows ?? 0;
   const messages = messagesIn(data, view).length;
   const cells = data.grid && levelOf(data.grid, view, height - AXIS, state.order === "number");
-  const hasWindows = coverage(data).length > 0;
   return (
     <div class="time">
       <div class="modes">
@@ -109,7 +111,7 @@ export function TimeView() {
         <button type="button" onClick={fit}>{state.wait === null ? "whole run" : `wait ${state.wait}`}</button>
         {(state.time || state.rows) && <button type="button" onClick={() => page.change({ time: null, rows: null })}>everything</button>}
         {data.tables.has("critical") && <label><input type="checkbox" checked={flags.hasCritical} onChange={() => change({ hasCritical: !flags.hasCritical })} /> critical path</label>}
-        {data.tables.has("window_messages") && <label><input type="checkbox" checked={flags.hasMessages} onChange={() => change({ hasMessages: !flags.hasMessages })} /> messages</label>}
+        {(data.tables.has("window_messages") || data.served) && <label><input type="checkbox" checked={flags.hasMessages} onChange={() => change({ hasMessages: !flags.hasMessages })} /> messages</label>}
       </div>
       <Picture
         name="Locations over time: arrow keys move, W and S zoom, A and D go on, F fits the selected wait, C the critical path"
@@ -141,12 +143,11 @@ export function TimeView() {
       />
       <p class="limit">
         Circles are the {waits} severest waits of the whole run.{" "}
-        {hasWindows
-          ? "Single calls and messages are known around the severest waits: choose one, and fit it."
-          : "Single calls are not in this report."}{" "}
+        <About view={view} rows={rows} />{" "}
         {cells && cells.level.bin_ticks > (view.end - view.begin) / 500 && `Cells are bins of ${seconds(cells.level.bin_ticks / per)}. `}
-        {messages > 500 && `500 of ${messages} messages are drawn. `}
+        {messages > MESSAGES && `${MESSAGES} of ${messages} messages are drawn. `}
       </p>
+      <Listed view={view} rowOf={rowOf} />
       <Legend view={view} rows={rows} isByNumber={state.order === "number"} per={per} />
     </div>
   );
@@ -166,6 +167,10 @@ function describe(
   const per = report.ticks_per_second;
   const cells = grid && levelOf(grid, view, pixels, isByNumber);
   const location = rows[row] ?? 0;
+  const call = callAt(data, view, location, time);
+  if (call) {
+    return `${places.name(location)}, ${seconds(call.enter / per)} to ${seconds(call.leave / per)}: ${data.calls.name(call.cnode)}, ${seconds((call.leave - call.enter) / per)}`;
+  }
   if (!cells) return places.name(location);
   const { span, bins, bin_ticks } = cells.level;
   const group = Math.floor(location / span);

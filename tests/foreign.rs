@@ -47,6 +47,11 @@ const REMAPPED: [Shape; 7] = [
     ("visits", None, UInt64, Exclusive),
 ];
 
+/// A report as Score-P writes it.
+pub(crate) fn profile(path: &Path) {
+    write(path, &PROFILE, &mut Random::new(1));
+}
+
 /// A report of three processes with two threads each, and some call paths: values of each metric at random, a half of the rows
 /// of exclusive metrics missing.
 fn write(path: &Path, shapes: &[Shape], random: &mut Random) {

@@ -1,16 +1,23 @@
 //! The page in browsers: Chromium and Firefox show what `replay-show --json` prints, ask for nothing, and run nothing that a report
 //! says. The checks are in `replay/show/page/tests/`; screenshots are kept in `target/page`.
+//!
+//! | file | content |
+//! |---|---|
+//! | `pages` | the pages that are checked, and what scripts get of the same reports |
+//! | `rewrite` | reports with other names and topologies |
+//! | `served` | the page that `serve` serves |
+
+mod pages;
+mod rewrite;
+mod served;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use replay::Semantics;
-use serde_json::{Value, json};
 use skip::{Need, skip};
 
-use crate::show::json as printed;
-use crate::support::{analyze, archive, fresh, project};
+use crate::support::{fresh, project};
 
 /// Node with the packages of the page; `None`, with a message, if something is missing.
 fn node() -> Option<Command> {
@@ -21,43 +28,6 @@ fn node() -> Option<Command> {
     }
     skip(Need::System, "pages in browsers: needs node and npm's packages of the page (make judges)");
     None
-}
-
-/// Makes the page of a report, and beside it what scripts get of the same: `NAME.html`, `NAME.json`.
-fn make(report: &Path, name: &str, folder: &Path) {
-    let path = report.to_str().unwrap();
-    let page = folder.join(format!("{name}.html"));
-    let title = format!("{name}.cubex");
-    printed(&["html", path, "-o", page.to_str().unwrap(), "--title", &title]);
-    let metrics = "time,waiting,delay,mpi_latesender,visits,comp";
-    let classes = details_classes(report);
-    let times: Value = classes
-        .iter()
-        .map(|class| {
-            let cells = printed(&["time", path, "-m", class, "--rows", "1"]);
-            let seconds =
-                cells["cells"].as_array().unwrap().iter().map(|cell| cell["seconds"].as_f64().unwrap());
-            json!([class, seconds.sum::<f64>()])
-        })
-        .collect();
-    let all = json!({
-        "overview": printed(&[path]),
-        "tree": printed(&["tree", path, "-m", metrics]),
-        "ranks": printed(&["ranks", path, "-m", metrics]),
-        "waits": printed(&["waits", path, "--chain"]),
-        "matrix": printed(&["matrix", path]),
-        "sizes": printed(&["matrix", path, "--sizes"]),
-        "collectives": printed(&["matrix", path, "--collectives"]),
-        "times": times,
-    });
-    fs::write(folder.join(format!("{name}.json")), all.to_string()).unwrap();
-}
-
-/// Names of the classes of time of a report.
-fn details_classes(report: &Path) -> Vec<String> {
-    let manifest = cubex::Report::open(report).unwrap().member(details::manifest::MANIFEST).unwrap().unwrap();
-    let manifest = details::manifest::Manifest::parse(&manifest).unwrap();
-    manifest.classes.into_iter().map(|class| class.name).collect()
 }
 
 /// Runs the checks of a file in all pages of a folder.
@@ -74,24 +44,12 @@ fn check(mut node: Command, file: &str, folder: &Path) {
     assert!(printed.status.success(), "{file}: {text}\n{}", String::from_utf8_lossy(&printed.stderr));
 }
 
-/// The pages that are checked: of the trace that ships, of one with threads, and of many ranks.
-fn pages(folder: &Path) {
-    for (name, trace) in [("chain", "imbalance_chain.4"), ("hybrid", "hybrid.2x3")] {
-        let report = folder.join(format!("{name}.cubex"));
-        analyze(&archive(trace), &report, Semantics::Corrected).unwrap();
-        make(&report, name, folder);
-    }
-    let report = folder.join("chain.cubex");
-    let split = folder.join("split");
-    let (report, split) = (report.to_str().unwrap(), split.to_str().unwrap());
-    printed(&["html", report, "--split", split, "--title", "chain.cubex"]);
-}
-
 #[test]
 fn chromium_shows_what_json_says() {
     let Some(node) = node() else { return };
     let folder = fresh();
-    pages(folder.path());
+    pages::compared(folder.path());
+    pages::split(folder.path());
     check(node, "chromium.test.mjs", folder.path());
     // The picture of the README, whose letters depend on the fonts of a machine.
     if std::env::var_os("REPLAY_WRITE").is_some() {
@@ -100,9 +58,33 @@ fn chromium_shows_what_json_says() {
 }
 
 #[test]
+fn chromium_shows_pages_of_all_kinds() {
+    let Some(node) = node() else { return };
+    let folder = fresh();
+    pages::of_all_kinds(folder.path());
+    check(node, "kinds.test.mjs", folder.path());
+}
+
+#[test]
+fn chromium_shows_many_ranks() {
+    let Some(node) = node() else { return };
+    let folder = fresh();
+    pages::of_many(folder.path());
+    check(node, "many.test.mjs", folder.path());
+}
+
+#[test]
+fn chromium_shows_comparisons() {
+    let Some(node) = node() else { return };
+    let folder = fresh();
+    pages::comparisons(folder.path());
+    check(node, "compare.test.mjs", folder.path());
+}
+
+#[test]
 fn firefox_shows_pages() {
     let Some(node) = node() else { return };
     let folder = fresh();
-    pages(folder.path());
+    pages::compared(folder.path());
     check(node, "firefox.test.mjs", folder.path());
 }

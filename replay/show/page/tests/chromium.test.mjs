@@ -1,49 +1,15 @@
-// The page in Chromium.
+// The page in Chromium: numbers, keys, links and who is kept out.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
+import { test } from "node:test";
 
-import { VIEWS, named, pages, program, screenshots, words } from "./support.mjs";
+import { browser, close, excess, go, open, skip, violations } from "./browser.mjs";
+import { VIEWS, named, pages, screenshots, words } from "./support.mjs";
 
-const executablePath = program(["/usr/bin/chromium", "/usr/bin/chromium-browser"]);
-const skip = executablePath ? false : "skipped: there is no Chromium (Debian: chromium)";
-const FLAGS = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
-if (skip) console.log(skip);
-let browser;
-before(async () => {
-  if (skip) return;
-  // As root there is no other way.
-  const args = process.getuid() === 0 ? ["--no-sandbox", ...FLAGS] : FLAGS;
-  browser = await chromium.launch({ executablePath, args });
-});
-after(async () => browser?.close());
-
-/** Opens a page; whatever it asks for or complains of ends up in `complaints`. */
-async function open(address, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
-  const complaints = [];
-  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) complaints.push(message.text()); });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("request", (request) => { if (!request.url().startsWith("file:") && !/^(blob|data):/.test(request.url())) complaints.push(request.url()); });
-  await page.goto(address);
-  if (options.javaScriptEnabled !== false) await page.locator("html[data-loaded]").waitFor({ state: "attached" });
-  return { page, complaints, close: () => context.close() };
-}
-
-/** Goes to a state of the page. */
-async function go(page, hash) {
-  await page.evaluate((hash) => { location.hash = hash; }, hash);
-  await page.waitForTimeout(120);
-}
-
-const close = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b)), `${what}: ${a}, not ${b}`);
 const rows = (page, tree) => page.locator(`[role=tree][aria-label="${tree}"] [role=treeitem]`);
 const label = (tree, name) => (page) => rows(page, tree).filter({ has: page.locator(".label", { hasText: new RegExp(`^${name}$`) }) });
 
@@ -172,10 +138,87 @@ test("keys do what the mouse does", { skip }, async () => {
   assert.ok(Number(await page.locator(".time canvas").getAttribute("data-path")) > 0, "the critical path");
   await page.keyboard.press("]");
   assert.match(await hash(), /i=1/);
+  await page.keyboard.press("4");
+  await page.locator(".waits .rows tbody button").nth(4).focus();
+  await page.keyboard.press("Enter");
+  assert.match(await hash(), /i=5/);
+  await page.keyboard.press("5");
+  await page.locator(".ranks canvas").first().focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match(await hash(), /l=1/);
+  await page.keyboard.press("6");
+  await page.locator(".messages canvas").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  assert.match(await hash(), /l=2/);
+  await page.keyboard.press("7");
+  await page.locator(".columns li button").nth(3).focus();
+  await page.keyboard.press("Enter");
+  assert.match(await hash(), /m=comp/);
+  await page.keyboard.press("/");
+  await page.keyboard.type("late sender");
+  await page.keyboard.press("Enter");
+  assert.match(await hash(), /m=mpi_latesender/);
+  await page.keyboard.press("Escape");
   await page.keyboard.press("?");
   await page.locator("dialog").waitFor();
   await page.keyboard.press("Escape");
   assert.equal(await page.locator("dialog").count(), 0);
+  await close();
+});
+
+test("each view can be used by mouse alone", { skip }, async () => {
+  const { page, close } = await open(named("chain").address);
+  const hash = () => page.evaluate(() => location.hash);
+  const view = async (name) => {
+    await page.locator("nav.views button").nth(VIEWS.indexOf(name)).click();
+    assert.equal(await page.locator(".center").getAttribute("data-view"), name);
+    await page.waitForTimeout(200);
+  };
+  /** A place in a picture, by parts of its size or by pixels from its corner. */
+  const at = async (canvas, x, y) => {
+    const box = await canvas.boundingBox();
+    return [box.x + (x < 1 ? x * box.width : x), box.y + (y < 1 ? y * box.height : y)];
+  };
+  const click = async (canvas, x, y) => {
+    await page.mouse.click(...(await at(canvas, x, y)));
+    await page.waitForTimeout(150);
+  };
+  await view("overview");
+  await page.getByRole("button", { name: "waiting of all ranks" }).click();
+  await page.waitForTimeout(200);
+  assert.match(await hash(), /v=ranks/);
+  await click(page.locator(".ranks canvas").first(), 40, 30);
+  assert.match(await hash(), /l=1/);
+  await view("time");
+  const canvas = page.locator(".time canvas");
+  await page.mouse.move(...(await at(canvas, 0.7, 0.5)));
+  await page.mouse.down();
+  await page.mouse.move(...(await at(canvas, 0.8, 0.5)), { steps: 4 });
+  await page.mouse.up();
+  assert.match(await hash(), /t=0\.3\d+-0\.\d+/);
+  await page.mouse.dblclick(...(await at(canvas, 0.5, 0.5)));
+  await page.waitForTimeout(100);
+  await page.getByRole("button", { name: "everything" }).click().catch(() => {});
+  await view("waits");
+  await page.locator(".waits .rows tbody button").nth(2).click();
+  assert.match(await hash(), /i=3/);
+  await page.getByRole("button", { name: "show in Time" }).click();
+  await page.waitForTimeout(300);
+  assert.match(await hash(), /v=time.*t=/);
+  await view("messages");
+  await page.locator(".modes button", { hasText: "bytes" }).click();
+  await click(page.locator(".messages canvas"), 72 + 28 + 14, 22 + 14);
+  assert.match(await hash(), /l=1/);
+  await view("metrics");
+  await page.locator(".columns li button").nth(3).click();
+  assert.match(await hash(), /m=comp/);
+  await view("calls");
+  await page.getByRole("button", { name: "flame graph" }).click();
+  await click(page.locator(".center canvas").first(), 20, 30);
+  assert.match(await hash(), /p=[0-9a-f]{8}/);
   await close();
 });
 
@@ -217,13 +260,16 @@ test("time goes from the whole run to the severest wait, and loses no mark", { s
   // The legend is the sum of all cells.
   const legend = Object.fromEntries(await page.locator(".legend tr").evaluateAll((all) => all.map((it) => [it.dataset.class, Number(it.dataset.ticks)])));
   const all = Object.values(legend).reduce((a, b) => a + b, 0);
-  // All waiting is a sum of classes.
-  const times = json.times.filter(([name]) => name !== "waiting");
-  const seconds = times.reduce((sum, [, it]) => sum + it, 0);
-  for (const [name, expected] of times) {
-    close((legend[name] ?? 0) / all, expected / seconds, `share of ${name}`);
+  for (const { from, to, times } of json.zooms) {
+    await go(page, `v=time&t=${from.toFixed(12)}-${to.toFixed(12)}`);
+    const shown = Object.fromEntries(await page.locator(".legend tr").evaluateAll((all) => all.map((it) => [it.dataset.class, Number(it.dataset.ticks)])));
+    for (const [name, expected] of times) assert.ok(Math.abs((shown[name] ?? 0) / per - expected) < 1e-6 * (to - from), `${name} from ${from}: ${(shown[name] ?? 0) / per}, not ${expected}`);
+    assert.equal(await page.locator(".legend").getAttribute("data-exact"), "true");
+    // Marks of all waits that end there.
+    const marks = json.waits.waits.filter((it) => it.begin + it.seconds >= from && it.begin <= to).length;
+    assert.equal(Number(await told("marks")), marks, `from ${from}`);
   }
-  assert.equal(await page.locator(".legend").getAttribute("data-exact"), "true");
+  await go(page, "v=time");
   assert.equal(Number(await told("marks")), json.waits.waits.length);
   for (const wait of [json.waits.waits[0], json.waits.waits[6]]) {
     await go(page, `v=time&i=${wait.number}`);
@@ -238,6 +284,18 @@ test("time goes from the whole run to the severest wait, and loses no mark", { s
     assert.ok(Number(await told("marks")) >= 1);
   }
   await page.screenshot({ path: join(screenshots, "time-wait.png") });
+  // From there to one pair of ranks and one message.
+  const { location, cause, begin, seconds } = await (async () => json.waits.waits[0])();
+  const ranks = [location, cause].map((name) => Number(/^rank (\d+)$/.exec(name)[1])).sort((a, b) => a - b);
+  const arrives = begin + seconds;
+  await go(page, `v=time&i=1&r=${ranks[0]}-${ranks[1]}&t=${(arrives - 0.004).toFixed(9)}-${(arrives + 0.004).toFixed(9)}`);
+  assert.equal(Number(await told("arrows")), 1, "one message");
+  close(Number(await told("end")) / per, arrives, "end of the wait");
+  assert.equal(await page.locator('.rows[aria-label="Messages in this time"] tbody tr').count(), 1);
+  await page.screenshot({ path: join(screenshots, "time-message.png") });
+  await canvas.focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match(await told("words"), /^rank \d, 0\.\d+.s to 0\.\d+.s: [\w ]+, 0\.\d+.s$/, "calls are told");
   const flow = words(await page.locator(".flow").innerText());
   const sent = json.matrix.pairs.reduce((sum, pair) => sum + pair.messages, 0);
   await go(page, "v=time");
@@ -324,20 +382,19 @@ test("every metric is explained", { skip }, async () => {
 
 test("nobody is kept out: axe finds nothing in any view, theme or size", { skip }, async () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-  for (const options of [{ colorScheme: "light" }, { colorScheme: "dark" }, { forcedColors: "active" }, { viewport: { width: 800, height: 900 } }]) {
-    const { page, complaints, close } = await open(named("chain").address, options);
-    await page.evaluate(axe);
+  for (const options of [{ colorScheme: "light" }, { colorScheme: "dark" }, { forcedColors: "active" }, { viewport: { width: 800, height: 900 } }, { isLarge: true }]) {
+    const { isLarge: _, ...rest } = options;
+    const { page, complaints, close } = await open(named("chain").address, rest);
+    // Letters of twice the size, as browsers have it in their settings.
+    if (options.isLarge) await page.evaluate(() => { document.documentElement.style.fontSize = "200%"; });
     for (const view of VIEWS) {
-      await go(page, `v=${view}&m=mpi_latesender`);
-      const found = await page.evaluate(async () => {
-        const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
-        return violations.map((it) => `${it.id}: ${it.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(" | ")}`);
-      });
-      assert.deepEqual(found, [], `${JSON.stringify(options)} ${view}`);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      await go(page, `v=${view}&m=mpi_latesender${view === "time" ? "&i=1&t=0.315-0.4925" : ""}`);
+      assert.deepEqual(await violations(page, axe), [], `${JSON.stringify(options)} ${view}`);
+      const wide = await excess(page);
       assert.ok(wide <= 0, `${view} is ${wide} pixels too wide`);
     }
     assert.deepEqual(complaints.filter((it) => !it.includes("style")), []);
+    if (options.isLarge) await page.screenshot({ path: join(screenshots, "metrics-200.png") });
     if (options.viewport || options.colorScheme) {
       await go(page, "v=overview");
       await page.screenshot({ path: join(screenshots, `overview-${options.colorScheme ?? "800"}.png`) });
@@ -347,7 +404,7 @@ test("nobody is kept out: axe finds nothing in any view, theme or size", { skip 
 });
 
 test("picture of the README is made", { skip }, async () => {
-  const { page, close } = await open(`${named("chain").address}#v=time&i=1&t=0.315-0.4925&c=1`, { viewport: { width: 1060, height: 560 } });
+  const { page, close } = await open(`${named("chain").address}#v=time&i=1&t=0.315-0.4925&c=1`, { viewport: { width: 1180, height: 560 } });
   await page.screenshot({ path: join(screenshots, "readme.png") });
   await close();
 });
@@ -358,7 +415,34 @@ test("print has the first screen, whatever view is shown", { skip }, async () =>
   await page.emulateMedia({ media: "print" });
   assert.equal(await page.locator("#first").isVisible(), true);
   assert.equal(await page.locator(".head").isVisible(), false);
+  const { headline } = named("chain").json.overview;
+  for (const sentence of headline) assert.ok(words(await page.locator("#first").innerText()).includes(words(sentence)));
+  await page.screenshot({ path: join(screenshots, "print.png"), fullPage: true });
   const pdf = await page.pdf();
-  assert.ok(pdf.length > 10_000);
+  // Letters of two pages at least.
+  assert.ok(pdf.length > 10_000 && pdf.includes("/Font"), `${pdf.length} bytes`);
+  await close();
+});
+
+test("who does not see the page hears what it has", { skip }, async () => {
+  const { page, close } = await open(named("chain").address);
+  const heard = async () => page.locator("#page").ariaSnapshot();
+  const overview = await heard();
+  for (const part of ["banner", 'navigation "Views"', "main", 'complementary "Selection"', "contentinfo", 'searchbox "Search functions, metrics and ranks"']) {
+    assert.ok(overview.includes(part), `${part} in ${overview}`);
+  }
+  await go(page, "v=calls&m=mpi_latesender");
+  const calls = await heard();
+  for (const part of ['tree "Metrics"', 'tree "Call paths"', 'tree "System"', "MPI_Recv", "Late Sender"]) assert.ok(calls.includes(part), `${part} in ${calls}`);
+  await go(page, "v=time");
+  const time = await heard();
+  for (const part of ['application "Locations over time', 'application "Waiting over the whole run', 'rowheader "late sender"']) {
+    assert.ok(time.toLowerCase().includes(part.toLowerCase()), `${part} in ${time}`);
+  }
+  // The live region says what keys lead to.
+  await page.locator(".time canvas").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.waitForTimeout(100);
+  assert.match(await page.locator(".live").innerText(), /^rank 1, /);
   await close();
 });

@@ -22,12 +22,13 @@ async function open(address) {
   const complaints = [];
   page.on("console", (message) => { if (["error", "warn"].includes(message.type())) complaints.push(message.text()); });
   page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => { if (!/^(file|blob|data|about):/.test(request.url())) complaints.push(request.url()); });
   await page.goto(address);
   for (let wait = 0; wait < 200 && !(await page.evaluate(() => document.documentElement.dataset.loaded)); wait++) await pause(50);
   return { page, complaints };
 }
 
-test("no view complains", { skip }, async () => {
+test("no view asks for anything or complains", { skip }, async () => {
   for (const { name, address } of pages) {
     const { page, complaints } = await open(address);
     for (const view of VIEWS) {
@@ -47,6 +48,15 @@ test("links restore what they were made of", { skip }, async () => {
     await page.reload();
     for (let wait = 0; wait < 200 && !(await page.evaluate(() => document.documentElement.dataset.loaded)); wait++) await pause(50);
     assert.equal(await page.evaluate(() => document.getElementById("page").innerText), before, link);
+    await page.close();
+  }
+});
+
+test("wrong links do no harm", { skip }, async () => {
+  for (const wrong of ["#t=5-1", "#l=99999999&i=9999", "#p=zzzzzzzz&m=%3Cscript%3E", "#v=messages&x=waiting.99.99", "#v=ranks&o=topology&x=9.9.9.9-9"]) {
+    const { page, complaints } = await open(`${named("chain").address}${wrong}`);
+    assert.ok((await page.evaluate(() => document.querySelector(".center").innerText)).length > 50, wrong);
+    assert.deepEqual(complaints, [], wrong);
     await page.close();
   }
 });

@@ -99,7 +99,7 @@ fn split(opened: &Opened, options: &Options, path: &Path, output: &mut Output<'_
 
 fn of_comparison(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let comparison = diff::Args::of(args.diff.clone(), args.others.clone());
-    diff::compare(&comparison, output, |made, output| {
+    diff::compare(&comparison, diff::Form::PAGE, output, |made, output| {
         let names = made.opened.each_ref().map(|side| {
             let name =
                 |opened: &Opened| opened.path.file_name().map(|name| name.to_string_lossy().into_owned());

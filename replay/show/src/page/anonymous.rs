@@ -15,8 +15,31 @@ const KNOWN: [&str; 2] = ["pthread", "io"];
 
 /// Words of OpenMP's constructs. Others are names, such as that of a critical section.
 const OPENMP: [&str; 26] = [
-    "!$omp", "atomic", "barrier", "create", "critical", "do", "flush", "for", "ibarrier", "implicit", "loop", "master", "masked",
-    "ordered", "parallel", "sblock", "section", "sections", "simd", "single", "target", "task", "taskloop", "taskwait", "teams",
+    "!$omp",
+    "atomic",
+    "barrier",
+    "create",
+    "critical",
+    "do",
+    "flush",
+    "for",
+    "ibarrier",
+    "implicit",
+    "loop",
+    "master",
+    "masked",
+    "ordered",
+    "parallel",
+    "sblock",
+    "section",
+    "sections",
+    "simd",
+    "single",
+    "target",
+    "task",
+    "taskloop",
+    "taskwait",
+    "teams",
     "workshare",
 ];
 
@@ -59,7 +82,9 @@ fn describe(cube: &mut Cube) {
     for (at, region) in cube.regions.iter_mut().enumerate() {
         region.name = match region.paradigm.as_str() {
             _ if is_root[at] => "program".into(),
-            "mpi" if region.name.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case("mpi_")) => region.name.clone(),
+            "mpi" if region.name.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case("mpi_")) => {
+                region.name.clone()
+            }
             paradigm if KNOWN.contains(&paradigm) => region.name.clone(),
             "openmp" => format!("{} {at}", construct(&region.name)),
             _ => format!("function {at}"),

@@ -135,7 +135,8 @@ fn add_times(made: &Made<'_, '_>, remarks: &mut Vec<String>, html: &mut Html) {
         html.open("label", &[]).open("input", &attributes).text(&format!(" {title}")).raw("</label> ");
     }
     html.close("p");
-    let region = [("class", "times"), ("role", "region"), ("tabindex", "0"), ("aria-label", words::OVER_TIME)];
+    let region =
+        [("class", "times"), ("role", "region"), ("tabindex", "0"), ("aria-label", words::OVER_TIME)];
     html.open("div", &region).open("div", &[("class", "zoomed")]);
     for (side, shares, end) in sides {
         let most = shares.iter().copied().fold(0.0, f64::max);
@@ -147,7 +148,10 @@ fn add_times(made: &Made<'_, '_>, remarks: &mut Vec<String>, html: &mut Html) {
     html.open("p", &[("class", "marks"), ("aria-hidden", "true")]);
     for piece in 0..=PIECES {
         let class = if piece % (PIECES / 4) == 0 { "mark" } else { "mark fine" };
-        let time = numbers::seconds_with(longest * f64::from(piece) / f64::from(PIECES), numbers::decimals(longest / 16.0));
+        let time = numbers::seconds_with(
+            longest * f64::from(piece) / f64::from(PIECES),
+            numbers::decimals(longest / 16.0),
+        );
         html.open("span", &[("class", class)]).inline("span", &time).raw("</span>");
     }
     html.close("p").close("div").close("div");
@@ -163,7 +167,11 @@ fn add_tree(made: &Made<'_, '_>, html: &mut Html) {
     html.open("section", &[("id", "merged")]).element("h2", &[], "Call paths of both sides");
     add_table(&table, html);
     if left_out > 0 {
-        html.element("p", &[("class", "limit")], &format!("{left_out} more call paths are not in this page."));
+        html.element(
+            "p",
+            &[("class", "limit")],
+            &format!("{left_out} more call paths are not in this page."),
+        );
     }
     html.close("section");
 }

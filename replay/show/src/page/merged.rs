@@ -110,7 +110,12 @@ mod tests {
         let pair = |a, b| Pair { a, b, way: Way::Same };
         // main of both; f of both; g of A alone, below f; h of B alone, below main.
         let matching = Matching {
-            pairs: vec![pair(Some(0), Some(0)), pair(Some(1), Some(2)), pair(Some(2), None), pair(None, Some(1))],
+            pairs: vec![
+                pair(Some(0), Some(0)),
+                pair(Some(1), Some(2)),
+                pair(Some(2), None),
+                pair(None, Some(1)),
+            ],
             of: [vec![0, 1, 2], vec![0, 3, 1]],
             ..Matching::default()
         };

@@ -93,7 +93,12 @@ impl Server {
                 Address::Socket(path) => format!("{}: cannot listen on this socket: {error}", path.display()),
             })
         })?;
-        let served = Served { token, port: listener.port(), page: page::page(opened, why_no_windows.is_none())?, windows };
+        let served = Served {
+            token,
+            port: listener.port(),
+            page: page::page(opened, why_no_windows.is_none())?,
+            windows,
+        };
         Ok(Server { listener, served: Arc::new(served), why_no_windows, is_over: end_by_signals()? })
     }
 

@@ -32,6 +32,18 @@ export class Calls {
     return this.report.regions.name[this.region[cnode] ?? NONE] ?? "?";
   }
 
+  /** The colour of a call: the class of time that it is usually in. The root is the program, whoever has defined it. */
+  colour(cnode: number): string {
+    if (this.roots.includes(cnode)) return "work";
+    switch (this.report.regions.paradigm[this.region[cnode] ?? NONE]) {
+      case "mpi": return "communicate";
+      case "openmp": case "pthread": return "threads";
+      case "measurement": return "tool";
+      case "io": return "files";
+      default: return "work";
+    }
+  }
+
   /** The names of a call path from the root on. */
   names(cnode: number): string[] {
     const names: string[] = [];

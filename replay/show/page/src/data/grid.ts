@@ -102,8 +102,8 @@ export class Grid {
 
   /** Ticks of each class of locations [first, last) from `begin` to `end`. Cells that are cut count by their covered part. */
   sums(first: number, last: number, begin: number, until: number): Sums {
-    // The run may end within a bin, all of whose time lies before that.
-    const end = until >= this.report.end ? Infinity : until;
+    // The run may end within a bin, all of whose time lies before that. Addresses have nanoseconds.
+    const end = until >= this.report.end - 1e-9 * this.report.ticks_per_second ? Infinity : until;
     const fits = (cells: Cells | null): cells is Cells =>
       !!cells?.ticks && first % cells.level.span === 0 && (last % cells.level.span === 0 || last >= this.locations);
     const exact = this.cells.filter(fits).sort((a, b) => b.level.bins - a.level.bins)[0];

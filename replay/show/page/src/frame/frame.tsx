@@ -27,6 +27,7 @@ export function Frame(props: { data: Data; store: Store; version: number }) {
   const [isHelp, setHelp] = useState(false);
   const live = useRef<HTMLDivElement>(null);
   const search = useRef<HTMLInputElement>(null);
+  const center = useRef<HTMLElement>(null);
   useEffect(() => store.subscribe(() => redraw((count) => count + 1)), [store]);
   useEffect(() => {
     // Pictures take their colours from the style.
@@ -55,6 +56,8 @@ export function Frame(props: { data: Data; store: Store; version: number }) {
     return () => document.removeEventListener("keydown", onKey);
   });
   const view = views.find((it) => it.name === state.view) ?? views[0]!;
+  // A view begins at its top, wherever one was in the last.
+  useEffect(() => center.current?.scrollTo(0, 0), [view.name]);
   return (
     <PageContext.Provider value={page}>
       <Header search={search} help={() => setHelp(true)} />
@@ -68,7 +71,7 @@ export function Frame(props: { data: Data; store: Store; version: number }) {
           </button>
         ))}
       </nav>
-      <main class="center" data-view={view.name} tabIndex={-1}>
+      <main ref={center} class="center" data-view={view.name} tabIndex={-1}>
         <First isHidden={view.name !== "overview"} />
         <Guard key={view.name}><Center view={view.name} /></Guard>
       </main>

@@ -56,11 +56,15 @@ interface Found { title: string; kind: string; go: () => void }
 function find(words: string, page: ReturnType<typeof usePage>): Found[] {
   const { calls, report, places } = page.data;
   const found: Found[] = [];
-  for (const metric of report.metrics) {
-    if (metric && `${metric.title} ${metric.name}`.toLowerCase().includes(words)) {
-      found.push({ title: metric.title, kind: metric.name, go: () => page.change({ metric: metric.name, isOwn: false }) });
-    }
-    if (found.length >= FOUND / 2) break;
+  // Of several metrics with one title that is meant which time is a class of.
+  const classes = new Set(report.classes.flatMap((it) => it.metrics));
+  const metrics = report.metrics.flatMap((metric, at) => {
+    const [title, name] = metric ? [metric.title.toLowerCase(), metric.name.toLowerCase()] : ["", ""];
+    const rank = title === words || name === words ? 0 : title.startsWith(words) ? 1 : `${title} ${name}`.includes(words) ? 2 : 3;
+    return metric && rank < 3 ? [{ metric, rank: rank + (classes.has(at) ? 0 : 0.5) }] : [];
+  });
+  for (const { metric } of metrics.sort((a, b) => a.rank - b.rank).slice(0, FOUND / 2)) {
+    found.push({ title: metric.title, kind: metric.name, go: () => page.change({ metric: metric.name, isOwn: false }) });
   }
   for (let at = 0; at < calls.count && found.length < FOUND; at++) {
     if (calls.name(at).toLowerCase().includes(words)) {

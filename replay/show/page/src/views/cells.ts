@@ -1,7 +1,7 @@
 // Cells of locations: boxed by node, or at their places in a topology.
 
 import type { Data } from "../data/load.js";
-import { axesOf } from "./ranks.js";
+import { axesOf, type AxesOf } from "./ranks.js";
 import { coordinates } from "./time/order.js";
 
 export interface Cell { x: number; y: number; locations: number[]; isUnknown: boolean; position: number[] | null }
@@ -20,7 +20,7 @@ const HEIGHT = 420;
 const TITLE = 18;
 const GAP = 12;
 
-export function cells(data: Data, width: number, axes: { topology: number; x: number; y: number; slice: Record<number, number> } | null): Layout {
+export function cells(data: Data, width: number, axes: AxesOf | null): Layout {
   return axes ? inTopology(data, width, axes) : onNodes(data, width);
 }
 
@@ -55,7 +55,7 @@ function onNodes(data: Data, width: number): Layout {
   }
 }
 
-function inTopology(data: Data, width: number, axes: { topology: number; x: number; y: number; slice: Record<number, number> }): Layout {
+function inTopology(data: Data, width: number, axes: AxesOf): Layout {
   const { places, report } = data;
   const { dimensions } = report.topologies[axes.topology]!;
   const [across, down] = axesOf(axes, dimensions.length);

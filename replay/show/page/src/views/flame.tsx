@@ -85,7 +85,7 @@ export function Flame() {
             for (const frame of frames) {
               const [x, w] = [frame.from * width, (frame.to - frame.from) * width];
               if (w < 0.5) continue;
-              const fill = colours.rgb(colourOf(report.regions.paradigm[calls.region[frame.node]!] ?? ""));
+              const fill = colours.rgb(calls.colour(frame.node));
               context.fillStyle = css(fill);
               context.fillRect(x, frame.depth * row, w, row - 1);
               context.strokeStyle = colours.line;
@@ -111,9 +111,4 @@ export function Flame() {
       )}
     </Pane>
   );
-}
-
-function colourOf(paradigm: string): string {
-  return paradigm === "mpi" ? "communicate" : paradigm === "openmp" || paradigm === "pthread" ? "threads"
-    : paradigm === "measurement" ? "tool" : paradigm === "io" ? "files" : "work";
 }

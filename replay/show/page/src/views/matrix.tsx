@@ -81,7 +81,7 @@ export function Matrix(props: { kind: Kind; block: [number, number] | null; choo
       draw={({ context }) => {
         const colours = palette();
         context.fillStyle = colours.text;
-        context.fillText("receivers →", LEFT, 14);
+        context.fillText(`receivers →${most > 0 ? `   brightest: ${text(most)}` : ""}`, LEFT, 14);
         context.textAlign = "right";
         const step = Math.max(1, Math.ceil(14 / cell));
         for (let row = 0; row < rows; row += step) context.fillText(name(0, row).replace("ranks ", ""), LEFT - 6, TOP + (row + 0.5) * cell + 4, LEFT - 8);
@@ -93,6 +93,8 @@ export function Matrix(props: { kind: Kind; block: [number, number] | null; choo
           const [row, at] = block ? [it.source - first[0], it.destination - first[1]] : [it.source, it.destination];
           context.fillStyle = css(cividis(Math.sqrt(it.value / most)));
           context.fillRect(LEFT + at * cell, TOP + row * cell, Math.max(1, cell - (cell > 5 ? 1 : 0)), Math.max(1, cell - (cell > 5 ? 1 : 0)));
+          // Bright cells are told from a white page by their edge.
+          if (cell > 8) context.strokeRect(LEFT + at * cell + 0.5, TOP + row * cell + 0.5, cell - 2, cell - 2);
         }
         // Margins: what each row has in all, and each column.
         context.fillStyle = colours.of("communicate");

@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 
+import type { Topology } from "../data/report.js";
 import { cnodesOf, quantityOf, usePage } from "../state/context.js";
 import { css, cividis, palette } from "../ui/colours.js";
 import { chosen, decimals } from "../ui/format.js";
@@ -24,7 +25,7 @@ export function Ranks() {
     () => (quantity && severities.hasLocations(quantity) ? severities.byLocation(quantity, cnodes) : null),
     [quantity?.name, state.isOwn, cnodes, page.version],
   );
-  const [axes, setAxes] = useState<{ topology: number; x: number; y: number; slice: Record<number, number> }>({ topology: 0, x: -1, y: -1, slice: {} });
+  const axes = useMemo(() => axesOfMode(state.mode, report.topologies), [state.mode, report]);
   if (!quantity) return null;
   if (!by) return <p class="limit">{quantity.title}: {quantity.obstacle ?? "values of this metric do not add up over locations"}. Choose another metric in Calls.</p>;
   const all = severities.all(quantity);
@@ -34,23 +35,27 @@ export function Ranks() {
   const most = Math.max(0, sorted[sorted.length - 1] ?? 0);
   const text = (value: number) => chosen(value, quantity.unit, state, report, all, decimals(most));
   const isTopology = state.order === "topology" && report.topologies.length > 0;
+  // Places of a topology may have several locations, which add up.
+  const spots = isTopology ? cells(data, WIDTH, axes).cells.filter((it) => !it.isUnknown) : [];
+  const largest = isTopology ? spots.reduce((all, it) => Math.max(all, sumOf(it, by.values)), 0) : most;
+  const isSummed = spots.some((it) => it.locations.length > 1);
   return (
     <div class="ranks">
       <div class="modes">
         <Choice page={page} />
         <label>on{" "}
-          <select value={isTopology ? "topology" : "node"} onChange={(event) => page.change({ order: event.currentTarget.value as "node" | "topology" })}>
+          <select value={isTopology ? "topology" : "node"} onChange={(event) => page.change({ order: event.currentTarget.value as "node" | "topology", mode: "" })}>
             <option value="node">nodes</option>
             {report.topologies.length > 0 && <option value="topology">topology</option>}
           </select>
         </label>
-        {isTopology && <Axes axes={axes} change={setAxes} />}
+        {isTopology && <Axes axes={axes} change={(next) => page.change({ mode: modeOfAxes(next) })} />}
         <span class="limit">{state.path ? "of the selected call path" : "of the whole program"}</span>
       </div>
       {by.covered < 0.9995 && <p class="limit">{severities.isComplete ? `${(100 * by.covered).toFixed(1)} % of this value is in the page by location; of the rest it has sums and a few numbers.` : "loading"}</p>}
       {by.covered < 0.9995 && severities.isComplete && <Rest quantity={quantity} cnodes={cnodes} />}
-      <CellMap values={by.values} most={most} text={text} title={quantity.title} isTopology={isTopology} axes={axes} />
-      <p class="scale"><span>{text(0)}</span><Ramp /><span>{text(most)}</span>{unknown > 0 && <span class="limit"> hatched: {unknown} without any event, unknown</span>}</p>
+      <CellMap values={by.values} largest={largest} text={text} title={quantity.title} isTopology={isTopology} axes={axes} />
+      <p class="scale"><span>{text(0)}</span><Ramp /><span>{text(largest)}</span>{isSummed && <span class="limit"> sums of the locations at each place</span>}{unknown > 0 && <span class="limit"> hatched: {unknown} without any event, unknown</span>}</p>
       <div class="columns">
         <section aria-label="Distribution">
           <h2>How unequal</h2>
@@ -89,7 +94,28 @@ export function Choice({ page }: { page: ReturnType<typeof usePage> }) {
   );
 }
 
-interface AxesOf { topology: number; x: number; y: number; slice: Record<number, number> }
+/** What of a topology is shown: the dimensions across and down, and the slices of others, which are summed if they have none. */
+export interface AxesOf { topology: number; x: number; y: number; slice: Record<number, number> }
+
+/** The mode has the topology, the dimensions across and down, and slices: `0.2.1.0-3`. */
+function axesOfMode(mode: string, topologies: Topology[]): AxesOf {
+  const [topology = 0, x, y, ...slices] = mode.split(".");
+  const at = Number(topology) < topologies.length ? Number(topology) : 0;
+  const sizes = topologies[at]?.dimensions.map((it) => it.size) ?? [];
+  const [across, down] = [x, y].map((it) => (/^\d$/.test(it ?? "") && Number(it) < sizes.length ? Number(it) : -1));
+  const slice: Record<number, number> = {};
+  for (const it of slices) {
+    const found = /^(\d)-(\d{1,9})$/.exec(it);
+    if (found && Number(found[2]) < (sizes[Number(found[1])] ?? 0)) slice[Number(found[1])] = Number(found[2]);
+  }
+  return { topology: at, x: across!, y: across === down ? -1 : down!, slice };
+}
+
+function modeOfAxes({ topology, x, y, slice }: AxesOf): string {
+  const dimension = (at: number) => (at < 0 ? "+" : String(at));
+  const slices = Object.entries(slice).filter(([, at]) => at >= 0).map(([of, at]) => `.${of}-${at}`);
+  return `${topology}.${dimension(x)}.${dimension(y)}${slices.join("")}`;
+}
 
 function Axes(props: { axes: AxesOf; change: (axes: AxesOf) => void }) {
   const { report } = usePage().data;
@@ -128,18 +154,25 @@ function Axes(props: { axes: AxesOf; change: (axes: AxesOf) => void }) {
 /** The dimensions that go across and down: the last two, if nobody has chosen. */
 export function axesOf(axes: AxesOf, count: number): [number, number] {
   const x = axes.x >= 0 ? axes.x : count - 1;
-  return [x, axes.y >= 0 ? axes.y : count > 1 ? count - 2 : -1];
+  return [x, axes.y >= 0 ? axes.y : count < 2 ? -1 : x === count - 2 ? count - 1 : count - 2];
 }
 
-interface MapProps { values: Float64Array; most: number; text: (value: number) => string; title: string; isTopology: boolean; axes: AxesOf }
+/** The width of maps before it is known. */
+const WIDTH = 800;
 
-function CellMap({ values, most, text, title, isTopology, axes }: MapProps) {
+/** The value of a cell. */
+function sumOf(cell: Cell, values: Float64Array): number {
+  return cell.locations.reduce((sum, at) => sum + values[at]!, 0);
+}
+
+interface MapProps { values: Float64Array; largest: number; text: (value: number) => string; title: string; isTopology: boolean; axes: AxesOf }
+
+function CellMap({ values, largest, text, title, isTopology, axes }: MapProps) {
   const page = usePage();
   const { places } = page.data;
-  const [width, setWidth] = useState(800);
+  const [width, setWidth] = useState(WIDTH);
   const layout = useMemo(() => cells(page.data, width, isTopology ? axes : null), [page.data, width, isTopology, axes]);
-  const value = (cell: Cell) => cell.locations.reduce((sum, at) => sum + values[at]!, 0);
-  const largest = isTopology ? Math.max(0, ...layout.cells.filter((it) => !it.isUnknown).map(value)) : most;
+  const value = (cell: Cell) => sumOf(cell, values);
   const words = (cell: Cell | undefined) => {
     if (!cell) return "";
     const first = cell.locations[0]!;

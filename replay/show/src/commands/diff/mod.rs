@@ -26,7 +26,7 @@ use crate::opened::Opened;
 use crate::output::{Document, Line, Output, Style, numbers};
 use crate::paths;
 use crate::status::Status;
-pub(crate) use quantities::style;
+pub(crate) use quantities::{Form, style};
 use scaling::Scaling;
 
 /// The least share of time at matched call paths without a warning.
@@ -119,7 +119,7 @@ pub enum By {
 pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     // What the user says is checked before reports are read.
     let gates = args.gates.read()?;
-    compare(args, output, |made, output| {
+    compare(args, Form::of(output), output, |made, output| {
         let [a, b] = made.compared.sides;
         let matching = made.compared.matching;
         let floor = made.compared.floor;
@@ -167,6 +167,7 @@ pub(crate) struct Made<'m, 'r> {
 /// If a report cannot be read, or the reports cannot be compared; and those of the function.
 pub(crate) fn compare<T>(
     args: &Args,
+    form: Form,
     output: &mut Output<'_>,
     take: impl FnOnce(Made<'_, '_>, &mut Output<'_>) -> Result<T>,
 ) -> Result<T> {
@@ -188,9 +189,9 @@ pub(crate) fn compare<T>(
     if args.by == By::Location {
         locations::add(&compared, &mut document)?;
     } else {
-        quantities::add(&compared, args.scaling, output, &mut document)?;
+        quantities::add(&compared, args.scaling, form, &mut document)?;
         add_interval(&compared, &mut document);
-        calls::add(&compared, args.top, output.is_for_scripts(), &mut document);
+        calls::add(&compared, args.top, form.is_for_scripts, &mut document);
         add_outside(&compared, &mut document);
     }
     if let Some(scaling) = args.scaling {

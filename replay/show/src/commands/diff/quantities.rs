@@ -16,6 +16,25 @@ const LEAST: f64 = 0.005;
 /// Columns of a screen on which remarks stand beside the numbers.
 const WIDE: usize = 100;
 
+/// What a comparison is printed for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Form {
+    /// Scripts get all rows, people those that matter.
+    pub(crate) is_for_scripts: bool,
+    /// Whether there is room for remarks beside numbers, and not below them.
+    pub(crate) is_wide: bool,
+}
+
+impl Form {
+    /// Pages have room, and are for people.
+    pub(crate) const PAGE: Form = Form { is_for_scripts: false, is_wide: true };
+
+    /// What the user has asked to be printed.
+    pub(super) fn of(output: &Output<'_>) -> Form {
+        Form { is_for_scripts: output.is_for_scripts(), is_wide: output.screen().width >= WIDE }
+    }
+}
+
 /// Adds the table.
 ///
 /// # Errors
@@ -23,12 +42,10 @@ const WIDE: usize = 100;
 pub(super) fn add(
     compared: &Compared<'_, '_>,
     scaling: Option<Scaling>,
-    output: &Output<'_>,
+    form: Form,
     document: &mut Document,
 ) -> Result<()> {
-    let is_for_scripts = output.is_for_scripts();
-    // On a narrow screen there is room for numbers or for remarks.
-    let is_wide = output.screen().width >= WIDE;
+    let Form { is_for_scripts, is_wide } = form;
     let mut below = Vec::new();
     let mut columns = vec![
         Column::new("title", format!(" {}", compared.measure.title())),

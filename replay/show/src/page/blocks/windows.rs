@@ -1,8 +1,8 @@
 //! The tables `windows`, `window_calls`, `window_messages`, `window_waits`, `critical` and `flow`, as the report has them.
 
-use details::Table;
+use details::{Table, Values};
 
-use super::{Blocks, Source};
+use super::{Blocks, Source, position};
 use crate::error::Result;
 use crate::tables::Columns;
 
@@ -42,7 +42,7 @@ pub(super) fn add(source: &Source<'_>, blocks: &mut Blocks) -> Result<()> {
 
 /// A table whose references exist in the report.
 fn checked(source: &Source<'_>, table: Option<Table>) -> Result<Option<Table>> {
-    let Some(table) = table else { return Ok(None) };
+    let Some(mut table) = table else { return Ok(None) };
     let cube = source.values.cube();
     let columns = Columns::of(&table.name, &table);
     for (ends, count) in
@@ -54,5 +54,21 @@ fn checked(source: &Source<'_>, table: Option<Table>) -> Result<Option<Table>> {
             }
         }
     }
+    number_metrics(source, &mut table);
     Ok(Some(table))
+}
+
+/// Metrics go by their numbers in the report, as everywhere in the page; in details they have those of the manifest.
+fn number_metrics(source: &Source<'_>, table: &mut Table) {
+    let Some(manifest) = &source.opened.manifest else { return };
+    let number = |metric: &mut u32| {
+        let of_manifest = usize::try_from(*metric).ok().and_then(|at| manifest.metrics.get(at));
+        let of_report = of_manifest.and_then(|it| source.values.cube().metric_named(&it.name));
+        *metric = position(of_report.map(|id| id.0));
+    };
+    for column in table.columns.iter_mut().filter(|column| column.name == "metric") {
+        if let Values::U32(rows) = &mut column.values {
+            rows.iter_mut().for_each(number);
+        }
+    }
 }

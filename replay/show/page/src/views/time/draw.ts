@@ -167,7 +167,7 @@ function drawCalls(plot: Plot): number {
     const levels = most === 1 ? 1 : deepest.get(call.location)! - top + 1;
     const [h, middle] = [high / levels, y(call.location)!];
     const level = middle - high / 2 + (call.depth - top) * h;
-    const fill = colourOfCall(data, call.cnode);
+    const fill = data.calls.colour(call.cnode);
     for (const piece of piecesOf(call)) {
       const [from, to] = [x(Math.max(call.enter, piece.begin, view.begin)), x(Math.min(call.leave, piece.end, view.end))];
       context.fillStyle = colours.of(fill);
@@ -188,7 +188,7 @@ function drawCalls(plot: Plot): number {
 /** Waits of windows, hatched over the calls that they lie in. */
 function hatchWaits({ context, colours, data, view, x, y, rowHeight }: Plot, covered: { location: number }[]): void {
   const table = data.tables.get("window_waits") ?? null;
-  const [locations, begins, ticks] = [column(table, "location"), column(table, "begin"), column(table, "ticks")];
+  const [locations, begins, ticks, metrics] = [column(table, "location"), column(table, "begin"), column(table, "ticks"), column(table, "metric")];
   const shown = new Set(covered.map((it) => it.location));
   for (let row = 0; row < (table?.rows ?? 0); row++) {
     const middle = y(locations[row]!);
@@ -200,7 +200,7 @@ function hatchWaits({ context, colours, data, view, x, y, rowHeight }: Plot, cov
     context.beginPath();
     context.rect(from, top + high - Math.min(8, high / 2), to - from, Math.min(8, high / 2));
     context.clip();
-    context.fillStyle = colours.of("messages");
+    context.fillStyle = colours.of(colourOfWait(data, metrics[row]!));
     context.fillRect(from, top, to - from, high);
     context.strokeStyle = colours.back;
     context.beginPath();
@@ -213,11 +213,13 @@ function hatchWaits({ context, colours, data, view, x, y, rowHeight }: Plot, cov
   }
 }
 
-/** The colour of a call: whether it is the program's or communication. */
-export function colourOfCall(data: Data, cnode: number): string {
-  const paradigm = data.report.regions.paradigm[data.calls.region[cnode] ?? 0] ?? "";
-  return paradigm === "mpi" ? "communicate" : paradigm === "openmp" || paradigm === "pthread" ? "threads"
-    : paradigm === "measurement" ? "tool" : "work";
+/** The colour of the class of time that a metric is a part of. */
+function colourOfWait(data: Data, metric: number): string {
+  for (let at: number | null = metric; at !== null; at = data.report.metrics[at]?.parent ?? null) {
+    const found = data.report.classes.find((it) => it.is_waiting && it.metrics.includes(at));
+    if (found) return found.colour;
+  }
+  return "messages";
 }
 
 /** The critical path. Returns how many stretches of it there are. */

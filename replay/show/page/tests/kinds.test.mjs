@@ -1,0 +1,81 @@
+// Pages of reports of all kinds in Chromium: with findings, without waiting, of one rank, of other programs, with hostile names, and
+// without names.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { go, open, skip } from "./browser.mjs";
+import { VIEWS, named, pages, screenshots, words } from "./support.mjs";
+
+test("no view of any report asks for anything or complains", { skip }, async () => {
+  for (const { name, address, json } of pages) {
+    const { page, complaints, close } = await open(address);
+    const title = await page.title();
+    for (const view of VIEWS) {
+      await go(page, `v=${view}&m=time`);
+      assert.ok((await page.locator(".center").innerText()).length > 20, `${name} ${view}`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wide <= 0, `${name}: ${view} is ${wide} pixels too wide`);
+    }
+    assert.equal(await page.title(), title, name);
+    assert.deepEqual(complaints, [], name);
+    for (const sentence of json?.overview.headline ?? []) {
+      assert.ok(words(await page.locator("#first").textContent()).includes(words(sentence)), `${name}: ${sentence}`);
+    }
+    await close();
+  }
+});
+
+test("hostile names are text everywhere", { skip }, async () => {
+  const { page, complaints, close } = await open(named("hostile").address);
+  await go(page, "v=calls&m=time");
+  await page.locator('[role=tree][aria-label="Call paths"]').focus();
+  await page.keyboard.press("*");
+  const tree = await page.locator('[role=tree][aria-label="Call paths"]').innerText();
+  assert.ok(tree.includes("</script><script>") || tree.includes("<img src=x"), tree);
+  await page.screenshot({ path: join(screenshots, "hostile.png") });
+  for (const order of ["node", "topology"]) await go(page, `v=ranks&m=time&o=${order}`);
+  assert.equal(await page.locator("img, [onerror], [onload]").count(), 0);
+  assert.equal(await page.title(), "hostile.cubex");
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+/** All texts of a page: those of its HTML, and those in its tables of bytes. */
+async function texts(page) {
+  return page.evaluate(async () => {
+    const found = [document.documentElement.outerHTML];
+    for (const block of document.querySelectorAll('script[type="application/octet-stream"]')) {
+      const bytes = Uint8Array.from(atob(block.textContent.trim()), (letter) => letter.charCodeAt(0));
+      const length = new DataView(bytes.buffer).getUint32(8, true);
+      const latin = (part) => new TextDecoder("latin1").decode(part);
+      found.push(latin(bytes));
+      for (const column of JSON.parse(latin(bytes.subarray(12, 12 + length))).columns) {
+        for (const [offset, size] of column.blocks) {
+          const packed = bytes.subarray(12 + length + offset, 12 + length + offset + size);
+          const stream = new Blob([packed]).stream();
+          const plain = column.codec === "raw" ? stream : stream.pipeThrough(new DecompressionStream("deflate"));
+          found.push(latin(new Uint8Array(await new Response(plain).arrayBuffer())));
+        }
+      }
+    }
+    return found.join("\n");
+  });
+}
+
+test("anonymous pages have names neither in views nor in data", { skip }, async () => {
+  const { page, complaints, close } = await open(named("anonymous").address);
+  for (const view of VIEWS) {
+    await go(page, `v=${view}&m=time&o=topology`);
+    assert.ok(!(await texts(page)).includes("secret"), view);
+  }
+  await go(page, "v=calls&m=time");
+  await page.locator('[role=tree][aria-label="Call paths"]').focus();
+  await page.keyboard.press("*");
+  const tree = await page.locator('[role=tree][aria-label="Call paths"]').innerText();
+  assert.ok(/function \d+/.test(tree) && tree.includes("MPI_Recv"), tree);
+  await page.screenshot({ path: join(screenshots, "anonymous.png") });
+  assert.deepEqual(complaints, []);
+  await close();
+});

@@ -51,10 +51,10 @@ export function Scatter(props: { quantity: Quantity; cnodes: readonly number[]; 
           context.fillStyle = colours.text;
           context.textAlign = "right";
           context.fillText(ofUnit(high, quantity.unit), LEFT - 8, 16);
-          context.fillText("0", LEFT - 8, HEIGHT - 28);
+          context.fillText(ofUnit(0, quantity.unit), LEFT - 8, HEIGHT - 28);
           context.fillText(ofUnit(wide, other.unit), width - 6, HEIGHT - 10);
           context.textAlign = "left";
-          context.fillText(`0 – ${other.title}`, LEFT, HEIGHT - 10);
+          context.fillText(`${ofUnit(0, other.unit)} – ${other.title}`, LEFT, HEIGHT - 10);
           context.fillStyle = colours.of("messages");
           const radius = known.length > 2000 ? 1.5 : 3.5;
           for (const at of known) {

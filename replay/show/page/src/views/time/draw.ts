@@ -30,8 +30,9 @@ export interface Scene {
 export const LEFT = 96;
 export const AXIS = 26;
 
-/** Levels of calls that are shown. */
+/** Levels of calls that are shown, and the least height of one of several. */
 const STACK = 4;
+const LEAST = 18;
 
 interface Plot extends Scene {
   context: CanvasRenderingContext2D;
@@ -160,7 +161,7 @@ function drawCalls(plot: Plot): number {
   }
   let count = 0;
   // Where there is room for few levels, the innermost calls, which say what is done.
-  const most = Math.max(1, Math.min(STACK, Math.floor(high / 18)));
+  const most = Math.max(1, Math.min(STACK, Math.floor(high / LEAST)));
   for (const call of calls) {
     const top = most === 1 ? call.depth : Math.max(base.get(call.location)!, deepest.get(call.location)! - most + 1);
     if (call.depth < top) continue;
@@ -190,6 +191,9 @@ function hatchWaits({ context, colours, data, view, x, y, rowHeight }: Plot, cov
   const table = data.tables.get("window_waits") ?? null;
   const [locations, begins, ticks, metrics] = [column(table, "location"), column(table, "begin"), column(table, "ticks"), column(table, "metric")];
   const shown = new Set(covered.map((it) => it.location));
+  // Below the name of the innermost call.
+  const level = (rowHeight - 2) / Math.max(1, Math.min(STACK, Math.floor((rowHeight - 2) / LEAST)));
+  const band = level < LEAST ? level / 2 : Math.min(8, Math.max(4, level - 14));
   for (let row = 0; row < (table?.rows ?? 0); row++) {
     const middle = y(locations[row]!);
     const [begin, end] = [begins[row]!, begins[row]! + ticks[row]!];
@@ -198,7 +202,7 @@ function hatchWaits({ context, colours, data, view, x, y, rowHeight }: Plot, cov
     const [top, high] = [middle - rowHeight / 2 + 1, rowHeight - 2];
     context.save();
     context.beginPath();
-    context.rect(from, top + high - Math.min(8, high / 2), to - from, Math.min(8, high / 2));
+    context.rect(from, top + high - band, to - from, band);
     context.clip();
     context.fillStyle = colours.of(colourOfWait(data, metrics[row]!));
     context.fillRect(from, top, to - from, high);

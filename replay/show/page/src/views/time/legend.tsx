@@ -60,11 +60,13 @@ function Flow({ view }: { view: Visible }) {
     for (let row = first; row < last; row++) all += values[row] ?? 0;
     return all;
   };
-  const operations = sum("collectives");
+  const [messages, operations] = [sum("messages"), sum("collectives")];
+  const inFlight = column(table, "in_flight")[first] ?? 0;
+  const some = (number: number, what: string) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
   return (
     <p class="limit flow">
-      Begun in this time, by all: {count(sum("messages"))} messages of {bytes(sum("bytes"))} together,{" "}
-      {count(operations)} collective operation{operations === 1 ? "" : "s"}; under way at its begin: {count(column(table, "in_flight")[first] ?? 0)} messages.
+      Begun in this time, by all: {some(messages, "message")} of {bytes(sum("bytes"))} together,{" "}
+      {some(operations, "collective operation")}; under way at its begin: {some(inFlight, "message")}.
     </p>
   );
 }

@@ -26,7 +26,7 @@ export function Listed({ view, rowOf }: { view: Visible; rowOf: Map<number, numb
   return (
     <div class="listed">
       <details>
-        <summary>{messages.length} message{messages.length === 1 ? "" : "s"} that end in this time, as a table</summary>
+        <summary>{messages.length} message{messages.length === 1 ? " that ends" : "s that end"} in this time, as a table</summary>
         <Rows
           name="Messages in this time" rows={messages} limit={MOST}
           columns={[

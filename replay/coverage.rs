@@ -18,7 +18,7 @@ pub enum Fate {
     FileAccess,
     /// Non-blocking, neighbourhood, communicator-creating and other collective operations without analysis.
     OtherCollective,
-    /// Alltoallv and Alltoallw.
+    /// Alltoallv and Alltoallw, which the reference only counts.
     VariableAllToAll,
     /// Probes that block until there is a message: their waiting is not computed.
     Probe,

@@ -96,6 +96,11 @@ impl Semantics {
         !self.is_reference()
     }
 
+    /// Whether waiting is computed for all of MPI; otherwise for what the reference replays.
+    pub fn replays_all_of_mpi(self) -> bool {
+        !self.is_reference()
+    }
+
     /// Whether time in MPI beyond waiting and overhead is reported as unexplained.
     pub fn knows_unexplained_time(self) -> bool {
         !self.is_reference()

@@ -102,14 +102,15 @@ fn every_finding_and_reason_of_coverage_has_a_row() {
 fn every_difference_is_named() {
     let corrected = section(DIFFERENCES, "## Corrected and reference semantics").unwrap();
     let first_cells = rows(corrected);
-    for name in ["Order of matching", "Q5", "Q6", "MPI regions", "Q7", "Q13", "Q15", "Q19"] {
+    for name in ["Order of matching", "Q5", "Q6", "MPI regions", "Q7", "Q13", "Q15", "Q19", "`MPI_Alltoallv`"]
+    {
         assert!(
             first_cells.iter().any(|row| row[0].starts_with(name)),
             "docs/differences.md: no row for {name} among the corrections"
         );
     }
     let kept = rows(section(DIFFERENCES, "## Oddities that both semantics keep").unwrap());
-    for name in ["Q1", "Q3", "Q4", "Q8", "`MPI_Alltoallv`"] {
+    for name in ["Q1", "Q3", "Q4", "Q8"] {
         assert!(kept.iter().any(|row| row[0].starts_with(name)), "docs/differences.md: {name} is not kept");
     }
     let both = section(DIFFERENCES, "## Differences in both semantics").unwrap();

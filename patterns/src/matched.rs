@@ -94,7 +94,7 @@ pub enum CollectiveClass {
     OneToAll,
     /// Reduce, Gather(v): the root waits for the last contribution.
     AllToOne,
-    /// Allreduce, Allgather(v), Alltoall, Reduce_scatter(_block): all members wait for the last contribution.
+    /// Allreduce, Allgather(v), Alltoall(v, w), Reduce_scatter(_block): all members wait for the last contribution.
     AllToAll,
     /// Scan, Exscan: a rank waits for lower ranks.
     Scan,

@@ -34,7 +34,9 @@ rank 2     ======[ allreduce ~~~~~~~~]==
         )),
         meaning: "Time in an operation in which everyone needs data of everyone, until the last rank entered \
          it: `MPI_Allreduce`, `MPI_Allgather`, `MPI_Allgatherv`, `MPI_Alltoall`, \
-         `MPI_Reduce_scatter`, `MPI_Reduce_scatter_block`. Ranks that move no data do not take part.",
+         `MPI_Alltoallv`, `MPI_Alltoallw`, `MPI_Reduce_scatter`, `MPI_Reduce_scatter_block`. Ranks that move no data do not \
+         take part. Of `MPI_Alltoallv` and `MPI_Alltoallw` the trace does not say who sends to whom: everyone is taken to wait \
+         for the last one that came before its own end.",
         large_when: Some(
             "the work before the operation is not balanced; typical for the `MPI_Allreduce` of a residual \
          at the end of each iteration.",

@@ -169,7 +169,10 @@ fn charge(
     let time = lines.line(line);
     let waiting = time.waiting(cause.past) as f64;
     let denominator = sum as f64 + waiting;
-    let is_cause = time.point_behind(cause.past, spot.position).is_some_and(|point| point.wait <= 0);
+    // A message that waits itself there made nobody wait. The last of some members of an operation may, for a later one.
+    let may_wait = class.is_of_collectives();
+    let point = time.point_behind(cause.past, spot.position);
+    let is_cause = point.is_some_and(|point| may_wait || point.wait <= 0);
     if denominator > 0.0 && is_cause {
         let scale = cause.delay.wait as f64 / denominator;
         // A message is never charged more than the delay explains; collective operations are (Q14).

@@ -165,7 +165,10 @@ pub(super) fn find(
     }
     let parts = collect_parts(trace, processes, exchange)?;
     for operation in operations(trace, &parts, &paused) {
-        if let Verdict::Sound(class, ranks) = operation.check(unreported) {
+        // Members of soft operations may have left before others began.
+        if let Verdict::Sound(class, ranks) = operation.check(unreported)
+            && !operation.members[0].kind.is_soft()
+        {
             links.collective(&operation, class, ranks, &mut meetings);
         }
     }

@@ -8,7 +8,7 @@
 //! not be the same for all: they are not analyzed. Nor are those after it in which a member seems to leave
 //! before another one enters.
 
-use model::Ticks;
+use model::{CollectiveOp, Ticks};
 use patterns::collective::{MemberRecord, Members, synchronise};
 use patterns::matched::CollectiveClass;
 use rustc_hash::FxHashMap;
@@ -55,7 +55,7 @@ pub(crate) struct Participation {
     pub(crate) ended: EventNumber,
     /// The record of the start of the operation, where records are numbered.
     pub(crate) begun: EventNumber,
-    pub(super) kind: PartKind,
+    pub(crate) kind: PartKind,
     pub(crate) root: u32,
     /// Time at which the member entered the call.
     pub(super) enter: Ticks,
@@ -73,12 +73,19 @@ pub(crate) struct Participation {
 
 /// Kind of a part, in half a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct PartKind {
+pub(crate) struct PartKind {
     /// OTF2's code of the operation.
     operation: u8,
     pub(super) class: Option<CollectiveClass>,
     /// Whether recording was switched off at the first gap of the process.
     was_off: bool,
+}
+
+impl PartKind {
+    /// Whether a member may end before others have begun, as the trace does not say who needs whom (rest of MPI 2.1).
+    pub(crate) fn is_soft(self) -> bool {
+        matches!(CollectiveOp(self.operation), CollectiveOp::ALLTOALLV | CollectiveOp::ALLTOALLW)
+    }
 }
 
 wire!(Participation {
@@ -225,9 +232,9 @@ pub(super) fn judge(
         }
         let waits = waits(tools, members, &memberships);
         let partners = if metrics.has_causes { Partners::find(trace, members, &memberships) } else { None };
-        for (at, (part, membership)) in members.iter().zip(memberships).enumerate() {
+        for (at, (part, membership)) in members.iter().zip(&memberships).enumerate() {
             let spoken = waits.iter().filter(|wait| wait.speaker == at);
-            let (kind, last_begin, first_end) = match membership {
+            let (kind, last_begin, first_end) = match *membership {
                 Membership::Independent if spoken.clone().next().is_none() => continue,
                 Membership::Independent => (INDEPENDENT, 0, 0),
                 Membership::Unmatched => (UNMATCHED, 0, 0),
@@ -462,6 +469,7 @@ pub(super) fn with_members<T>(
         record: &record,
         root: ranks.and_then(|ranks| root(members, ranks)),
         by_rank: &in_order,
+        is_soft: members.first().is_some_and(|one| one.kind.is_soft()),
     })
 }
 

@@ -4,11 +4,11 @@
 //! call of one member, whose owner knows its function.
 
 use model::Ticks;
-use patterns::collective::awaited;
-use patterns::matched::{CollectiveClass, CollectiveMember};
+use patterns::matched::CollectiveMember;
 use rustc_hash::FxHashMap;
 
 use super::Membership;
+use super::awaited::Awaited;
 use super::collectives::{Participation, with_members};
 use crate::communicators::Participants;
 use crate::ids::PathId;
@@ -147,51 +147,4 @@ fn waits<'a>(
         let ticks = of_rules.fold(0, Ticks::saturating_add);
         (ticks > 0).then_some((at, ticks))
     })
-}
-
-/// Whom the members of an operation wait for.
-struct Awaited<'a> {
-    members: &'a [Participation],
-    memberships: &'a [Membership],
-    ranks: Option<&'a [u32]>,
-    /// In a scan, whom those wait for that can continue from a time on; by this time.
-    of_scan: Option<FxHashMap<Ticks, usize>>,
-    /// In other operations it is the same for all; `None` if it is not known yet.
-    of_all: Option<Option<usize>>,
-}
-
-impl<'a> Awaited<'a> {
-    fn new(
-        members: &'a [Participation],
-        memberships: &'a [Membership],
-        ranks: Option<&'a [u32]>,
-    ) -> Awaited<'a> {
-        Awaited { members, memberships, ranks, of_scan: None, of_all: None }
-    }
-
-    /// Position of the member that this one waits for, as [`awaited`] says: in a scan, where each may wait for another one,
-    /// without a search for each.
-    fn of(&mut self, at: usize) -> Option<usize> {
-        let Awaited { members, memberships, ranks, .. } = *self;
-        let class = members[0].kind.class?;
-        if class == CollectiveClass::Scan {
-            let last_begin = memberships[at].synchronisation()?.last_begin;
-            let of_scan = self.of_scan.get_or_insert_with(|| senders_by_begin(members, ranks));
-            return of_scan.get(&last_begin).copied();
-        }
-        *self.of_all.get_or_insert_with(|| {
-            let synchronisation = |at: usize| memberships[at].synchronisation();
-            with_members(members, ranks, |members| awaited(class, members, synchronisation, at))
-        })
-    }
-}
-
-/// The lowest rank of those that send and have begun at a time.
-fn senders_by_begin(members: &[Participation], ranks: Option<&[u32]>) -> FxHashMap<Ticks, usize> {
-    let by_rank = with_members(members, ranks, |members| (members.by_rank)());
-    let mut first = FxHashMap::default();
-    for at in by_rank.into_iter().filter(|&at| members[at].sent > 0) {
-        first.entry(members[at].begin).or_insert(at);
-    }
-    first
 }

@@ -5,6 +5,7 @@
 //! senders, one sends the parts of collective operations to workers that see all members, one returns the
 //! results.
 
+mod awaited;
 mod channels;
 mod collectives;
 mod latecomers;

@@ -1,17 +1,19 @@
 //! Partners of synchronisation in collective operations, and the member to blame for the waiting
 //! (specification 6.7 and 7.1).
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use model::Ticks;
 use patterns::matched::CollectiveClass;
 
 use super::Membership;
+use super::awaited::Awaited;
 use super::collectives::Participation;
-use super::waits::cause;
 use crate::communicators::Participants;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
-use crate::int::{to_u32, to_u64};
+use crate::int::to_u64;
 use crate::journal::{EventSpot, Spot};
 use crate::trace::Trace;
 use crate::wire::Wire;
@@ -79,10 +81,18 @@ impl Synchronised {
 #[derive(Debug)]
 pub(super) struct Partners<'a> {
     members: &'a [Participation],
+    memberships: &'a [Membership],
     class: CollectiveClass,
+    /// Those that wait for the same member, by the begin of that one. Only in soft operations there are several.
+    groups: BTreeMap<Ticks, Group>,
+}
+
+/// Members that wait for the same one.
+#[derive(Clone, Debug)]
+struct Group {
     /// Position of the member that the others wait for.
     blamed: Option<usize>,
-    /// The processes that synchronise.
+    /// The processes that synchronise, with that of the blamed one.
     those: Rc<[u32]>,
 }
 
@@ -91,41 +101,55 @@ impl<'a> Partners<'a> {
     pub(super) fn find(
         trace: &Trace,
         members: &'a [Participation],
-        memberships: &[Membership],
+        memberships: &'a [Membership],
     ) -> Option<Partners<'a>> {
         let class = members[0].kind.class.filter(|&class| class != CollectiveClass::Scan)?;
-        let is_in = |at: &usize| matches!(memberships[*at], Membership::Synchronising { .. });
-        let mut those = (0..members.len()).filter(is_in);
-        let first = those.next()?;
-        let world: Vec<u32>;
-        let ranks = match trace.communicators.get(members[0].communicator as usize) {
-            Some(Participants::Ranks(ranks)) => ranks,
-            // All processes, in MPI_Init and MPI_Finalize.
-            _ => {
-                world = (0..to_u32(trace.world_size())).collect();
-                &world[..]
+        let mut groups: BTreeMap<Ticks, Vec<usize>> = BTreeMap::new();
+        for (at, membership) in memberships.iter().enumerate() {
+            if let Membership::Synchronising { last_begin, .. } = *membership {
+                groups.entry(last_begin).or_default().push(at);
             }
+        }
+        if groups.is_empty() {
+            return None;
+        }
+        let ranks = match trace.communicators.get(members[0].communicator as usize) {
+            Some(Participants::Ranks(ranks)) => Some(&ranks[..]),
+            _ => None,
         };
-        let blamed = cause(class, ranks, members, memberships, first);
-        let those = [first].into_iter().chain(those).map(|at| members[at].process).collect();
-        Some(Partners { members, class, blamed, those })
+        let mut awaited = Awaited::new(members, memberships, ranks);
+        let group = |(last_begin, mut those): (Ticks, Vec<usize>)| {
+            let blamed = awaited.of(those[0]);
+            // Who is blamed may wait for another member itself.
+            if let Some(Err(place)) = blamed.map(|blamed| those.binary_search(&blamed)) {
+                those.insert(place, blamed.unwrap_or_default());
+            }
+            (last_begin, Group { blamed, those: those.into_iter().map(|at| members[at].process).collect() })
+        };
+        let groups = groups.into_iter().map(group).collect();
+        Some(Partners { members, memberships, class, groups })
     }
 
     /// Synchronisation of the member at a position. If only one side waits, the partners are the other side
     /// (specification 7.1).
+    ///
+    /// # Panics
+    /// If it does not synchronise.
     pub(super) fn of(&self, at: usize) -> Synchronised {
-        let blamed = self.blamed.map(|at| &self.members[at]);
+        let last_begin = self.memberships[at].synchronisation().map_or(0, |it| it.last_begin);
+        let Group { blamed, those } = &self.groups[&last_begin];
+        let blamed = blamed.map(|at| &self.members[at]);
         let spot = blamed.map(|part| Spot { location: part.place.location, position: part.ended });
         let me = self.members[at].process;
         let is_sided = matches!(self.class, CollectiveClass::OneToAll | CollectiveClass::AllToOne);
         let with = match (blamed, is_sided) {
             (Some(blamed), true) if blamed.process != me => With::One(blamed.process),
             (_, true) => {
-                let others: Rc<[u32]> = self.those.iter().copied().filter(|&process| process != me).collect();
+                let others: Rc<[u32]> = those.iter().copied().filter(|&process| process != me).collect();
                 if let [other] = others[..] { With::One(other) } else { With::Some(others) }
             }
-            _ if self.those.len() == self.members.len() => With::All,
-            _ => With::Some(Rc::clone(&self.those)),
+            _ if those.len() == self.members.len() => With::All,
+            _ => With::Some(Rc::clone(those)),
         };
         Synchronised { blamed: spot, with }
     }

@@ -116,7 +116,7 @@ fn both_sides(members: &[Participation], who: usize, cause: usize, ticks: Ticks)
 }
 
 /// Position of the member that this one waits for.
-pub(super) fn cause(
+fn cause(
     class: CollectiveClass,
     ranks: &[u32],
     members: &[Participation],

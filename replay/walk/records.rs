@@ -13,10 +13,11 @@ use crate::coverage::Fate;
 use crate::findings::Finding;
 use crate::int::to_u32;
 use crate::operations::Collective;
+use crate::options::Semantics;
 use crate::trace::Artificial;
 
 /// Returns the class of a collective operation; `None` for those that are only counted.
-fn class(operation: CollectiveOp) -> Option<CollectiveClass> {
+fn class(operation: CollectiveOp, semantics: Semantics) -> Option<CollectiveClass> {
     match operation {
         CollectiveOp::BARRIER => Some(CollectiveClass::Barrier),
         CollectiveOp::BCAST | CollectiveOp::SCATTER | CollectiveOp::SCATTERV => {
@@ -31,6 +32,9 @@ fn class(operation: CollectiveOp) -> Option<CollectiveClass> {
         | CollectiveOp::ALLREDUCE
         | CollectiveOp::REDUCE_SCATTER
         | CollectiveOp::REDUCE_SCATTER_BLOCK => Some(CollectiveClass::AllToAll),
+        CollectiveOp::ALLTOALLV | CollectiveOp::ALLTOALLW if semantics.replays_all_of_mpi() => {
+            Some(CollectiveClass::AllToAll)
+        }
         CollectiveOp::SCAN | CollectiveOp::EXSCAN => Some(CollectiveClass::Scan),
         _ => None,
     }
@@ -208,7 +212,7 @@ impl ProcessWalk<'_> {
         let amounts = [(metrics.bytes_out, sent), (metrics.bytes_in, received)];
         self.count(thread, [(metrics.collectives[moved], 1), amounts[0], amounts[1]]);
         let Some(communicator) = self.communicator(thread, mappings, communicator) else { return };
-        let class = class(operation);
+        let class = class(operation, self.trace.semantics);
         self.decide(
             thread,
             match (class, &self.trace.communicators[communicator as usize]) {

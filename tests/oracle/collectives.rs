@@ -1,7 +1,7 @@
 //! Wait states of collective operations (specification 6), and their synchronisation points (specification
 //! 7.1).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use replay::Semantics;
 
@@ -127,8 +127,9 @@ impl Analysis {
             {
                 continue;
             }
-            // Specification 3.2: codes of OTF2. 9 and 10 (Alltoallv, Alltoallw) are counted only.
+            // Specification 3.2: codes of OTF2. In the reference's semantics 9 and 10 (Alltoallv, Alltoallw) are counted only.
             match (operation, root) {
+                (9 | 10, _) if self.semantics == Semantics::Corrected => self.variable_n_to_n(&members),
                 (0, _) => self.barrier(&members),
                 (1 | 4 | 5, Some(root)) => self.one_to_n(&members, root),
                 (2 | 3 | 12, Some(root)) => self.n_to_one(&members, root),
@@ -173,14 +174,26 @@ impl Analysis {
         partners: Vec<(CollectiveMember, BTreeSet<usize>)>,
         (x, y): (i64, i64),
     ) {
+        let blamed = partners.iter().find(|(member, _)| member.b == x).expect("the one that begins then");
+        let blamed = blamed.0.place;
+        self.meet_for(class, all, partners, blamed, (x, y));
+    }
+
+    /// The same with the event of the one that is blamed.
+    fn meet_for(
+        &mut self,
+        class: &'static str,
+        all: &[CollectiveMember],
+        partners: Vec<(CollectiveMember, BTreeSet<usize>)>,
+        blamed: EventRef,
+        (x, y): (i64, i64),
+    ) {
         let partner = |(member, ranks): (CollectiveMember, BTreeSet<usize>)| {
             let (wait, completion) = member.wait_and_completion(x, y);
             // Q20: there is no waiting in MPI_Init.
             let wait = if class == "init" { 0 } else { wait };
             Partner { place: member.place, wait, completion, ranks }
         };
-        let blamed = partners.iter().find(|(member, _)| member.b == x).expect("the one that begins then");
-        let blamed = blamed.0.place;
         let members = all.iter().map(|member| self.process(member.place)).collect();
         let partners = partners.into_iter().map(partner).collect();
         self.collective_instances.push(CollectiveInstance { class, members, blamed, partners });
@@ -240,6 +253,53 @@ impl Analysis {
             .map(|(_, member)| *member)
             .collect();
         self.wait_at_n_to_n(all, &synchronising, x);
+    }
+
+    /// Rest of MPI 4.1
+    fn variable_n_to_n(&mut self, members: &[CollectiveMember]) {
+        let moving = with_data(members);
+        let (Some(x1), Some(y1)) = (latest_begin(&moving), earliest_end(&moving)) else { return };
+        if y1 > x1 {
+            return self.wait_at_n_to_n(members, &moving, x1);
+        }
+        // By the one that is waited for: those that wait for it.
+        let mut groups: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (at, member) in moving.iter().enumerate() {
+            let begun = |other: &CollectiveMember| other.sent > 0 && other.b <= member.n;
+            let Some(x) = moving.iter().filter(|other| begun(other)).map(|other| other.b).max() else {
+                continue;
+            };
+            let last = moving.iter().position(|other| begun(other) && other.b == x).expect("the last one");
+            if last == at || member.received > 0 && member.b < x {
+                groups.entry(last).or_default().insert(at);
+            }
+        }
+        // Who is waited for takes part, if it waits for nobody itself.
+        let in_some: BTreeSet<usize> = groups.values().flatten().copied().collect();
+        for (last, waiting) in &mut groups {
+            if !in_some.contains(last) {
+                waiting.insert(*last);
+            }
+        }
+        for (last, waiting) in groups {
+            let x = moving[last].b;
+            let group: Vec<CollectiveMember> = waiting
+                .iter()
+                .chain([&last])
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .map(|&at| moving[at])
+                .collect();
+            let Some(y) = earliest_end(&group) else { continue };
+            for &at in &waiting {
+                let (wait, completion) = moving[at].wait_and_completion(x, y);
+                self.add_at("mpi_wait_nxn", moving[at].place, wait);
+                self.add_at("mpi_nxn_completion", moving[at].place, completion);
+            }
+            let ranks: BTreeSet<usize> = group.iter().map(|member| self.process(member.place)).collect();
+            let partners = waiting.iter().map(|&at| (moving[at], ranks.clone())).collect();
+            self.meet_for("n2n", members, partners, moving[last].place, (x, y));
+        }
     }
 
     fn wait_at_n_to_n(&mut self, all: &[CollectiveMember], synchronising: &[CollectiveMember], x: i64) {

@@ -9,6 +9,7 @@ mod all_to_one;
 mod everyone;
 mod one_to_all;
 mod scan;
+mod soft;
 
 use model::Ticks;
 
@@ -38,6 +39,8 @@ pub struct Members<'a> {
     pub root: Option<usize>,
     /// The positions in the order of ranks; called only where ranks decide.
     pub by_rank: &'a dyn Fn() -> Vec<usize>,
+    /// Whether a member may end before others that are awaited have begun, because the trace does not say who needs whom.
+    pub is_soft: bool,
 }
 
 /// Synchronisation point of a member.
@@ -76,17 +79,28 @@ pub fn awaited(
 ) -> Option<usize> {
     let last_begin = synchronisation(who)?.last_begin;
     let is_last = |at: usize| (members.record)(at).begin == last_begin;
-    let is_awaited = |&at: &usize| match class {
-        CollectiveClass::OneToAll => members.root == Some(at),
-        CollectiveClass::AllToOne | CollectiveClass::Scan => (members.record)(at).sent > 0 && is_last(at),
-        CollectiveClass::Init
-        | CollectiveClass::Finalize
-        | CollectiveClass::Barrier
-        | CollectiveClass::AllToAll => synchronisation(at).is_some() && is_last(at),
+    let gives = has_several_awaited(class, members).then(|| giver(class, members));
+    let is_awaited = |&at: &usize| match (class, &gives) {
+        (CollectiveClass::OneToAll, _) => members.root == Some(at),
+        (CollectiveClass::AllToOne, _) => (members.record)(at).sent > 0 && is_last(at),
+        (_, Some(gives)) => gives((members.record)(at)) && is_last(at),
+        (_, None) => synchronisation(at).is_some() && is_last(at),
     };
     let mut candidates = (0..members.count).filter(is_awaited);
     let (first, others) = (candidates.next(), candidates.next());
     if others.is_none() { first } else { (members.by_rank)().into_iter().find(is_awaited) }
+}
+
+/// Whether members may wait for different ones: then each waits for the lowest rank of those that [give](giver) and began
+/// at its last begin.
+pub fn has_several_awaited(class: CollectiveClass, members: Members<'_>) -> bool {
+    class == CollectiveClass::Scan || class == CollectiveClass::AllToAll && members.is_soft
+}
+
+/// Returns whether a member may be one that others wait for, in an N-to-N operation or a scan.
+pub fn giver(class: CollectiveClass, members: Members<'_>) -> impl Fn(MemberRecord) -> bool {
+    let takers_count = class == CollectiveClass::AllToAll && all_to_all::together(members).is_some();
+    move |record| record.sent > 0 || takers_count && record.received > 0
 }
 
 impl Members<'_> {
@@ -141,6 +155,23 @@ pub(crate) mod tests {
         root: Option<usize>,
         records: &[(Ticks, Ticks, u64, u64)],
     ) -> Vec<Option<(Ticks, Ticks)>> {
+        of_members(class, root, records, false)
+    }
+
+    /// The same for an operation whose members may have left before others began.
+    pub(crate) fn softly_synchronised(
+        class: CollectiveClass,
+        records: &[(Ticks, Ticks, u64, u64)],
+    ) -> Vec<Option<(Ticks, Ticks)>> {
+        of_members(class, None, records, true)
+    }
+
+    fn of_members(
+        class: CollectiveClass,
+        root: Option<usize>,
+        records: &[(Ticks, Ticks, u64, u64)],
+        is_soft: bool,
+    ) -> Vec<Option<(Ticks, Ticks)>> {
         let record = |at: usize| {
             let (begin, end, sent, received) = records[at];
             MemberRecord { begin, end, sent, received }
@@ -150,6 +181,7 @@ pub(crate) mod tests {
             record: &record,
             root,
             by_rank: &|| (0..records.len()).collect(),
+            is_soft,
         };
         let of_all = synchronise(class, members).unwrap_or_else(|| vec![None; records.len()]);
         of_all.into_iter().map(|it| it.map(|it| (it.last_begin, it.first_end))).collect()
@@ -158,7 +190,8 @@ pub(crate) mod tests {
     #[test]
     fn awaited_is_the_lowest_rank_of_those_that_came_last() {
         let record = |at: usize| MemberRecord { begin: [5, 9, 9][at], end: 10, sent: 1, received: 1 };
-        let members = Members { count: 3, record: &record, root: None, by_rank: &|| vec![2, 0, 1] };
+        let by_rank: &dyn Fn() -> Vec<usize> = &|| vec![2, 0, 1];
+        let members = Members { count: 3, record: &record, root: None, by_rank, is_soft: false };
         let all = synchronise(CollectiveClass::Barrier, members).unwrap();
         assert_eq!(awaited(CollectiveClass::Barrier, members, |at| all[at], 0), Some(2));
         assert_eq!(awaited(CollectiveClass::Scan, members, |_| None, 0), None);

@@ -1,0 +1,53 @@
+//! Members that are awaited only where they have evidently been: operations that a member may leave before others have begun
+//! (rest of MPI 2.1).
+
+use model::Ticks;
+
+use super::{MemberRecord, Members, Synchronisation, Synchronisations};
+
+/// Returns, for the member at each position, the position of the last of the selected members that began no later than it
+/// ended, the lowest rank among equals; `None` without one.
+fn last_until_end(members: Members<'_>, select: impl Fn(MemberRecord) -> bool) -> Vec<Option<usize>> {
+    let by_rank = (members.by_rank)().into_iter();
+    let begins = by_rank.map(|at| ((members.record)(at), at)).filter(|(record, _)| select(*record));
+    let mut begins: Vec<(Ticks, usize)> = begins.map(|(record, at)| (record.begin, at)).collect();
+    // A stable sort: members that begin at once stay in the order of their ranks.
+    begins.sort_by_key(|&(begin, _)| begin);
+    let last = |at: usize| {
+        let end = (members.record)(at).end;
+        let last = begins.partition_point(|&(begin, _)| begin <= end).checked_sub(1)?;
+        Some(begins[begins.partition_point(|&(begin, _)| begin < begins[last].0)].1)
+    };
+    (0..members.count).map(last).collect()
+}
+
+/// Gives those that wait for the same member, and that member if it is the last one for itself, the same synchronisation
+/// point. `waits` says who waits for a member that begins later.
+pub(super) fn synchronise(
+    members: Members<'_>,
+    select: impl Fn(MemberRecord) -> bool,
+    waits: impl Fn(MemberRecord) -> bool,
+) -> Synchronisations {
+    let mut awaited = last_until_end(members, select);
+    for (at, last) in awaited.iter_mut().enumerate() {
+        let record = (members.record)(at);
+        let begins_before = |last: usize| waits(record) && record.begin < (members.record)(last).begin;
+        *last = last.filter(|&last| last == at || begins_before(last));
+    }
+    // A member that others wait for and that waits for nobody synchronises with them.
+    let waited_for: Vec<usize> = awaited.iter().flatten().copied().collect();
+    for last in waited_for {
+        awaited[last].get_or_insert(last);
+    }
+    // The member that others wait for ends with them, whomever it waits for itself.
+    let mut first_ends: Vec<Option<Ticks>> = vec![None; members.count];
+    for (at, last) in awaited.iter().enumerate().filter_map(|(at, last)| Some((at, (*last)?))) {
+        let ends = (members.record)(at).end.min((members.record)(last).end);
+        first_ends[last] = Some(first_ends[last].map_or(ends, |first| first.min(ends)));
+    }
+    let synchronisation = |last: usize| {
+        let record = (members.record)(last);
+        Synchronisation { last_begin: record.begin, first_end: first_ends[last].unwrap_or(record.end) }
+    };
+    awaited.into_iter().map(|last| last.map(synchronisation)).collect()
+}

@@ -1,0 +1,65 @@
+//! Whom each member of a collective operation waits for, as far as somebody asks.
+
+use model::Ticks;
+use patterns::collective::{awaited, giver, has_several_awaited};
+use patterns::matched::CollectiveClass;
+use rustc_hash::FxHashMap;
+
+use super::Membership;
+use super::collectives::{Participation, with_members};
+
+/// Whom the members of an operation wait for; `ranks` are the processes of its communicator, none in MPI_Init and
+/// MPI_Finalize.
+#[derive(Debug)]
+pub(super) struct Awaited<'a> {
+    members: &'a [Participation],
+    memberships: &'a [Membership],
+    ranks: Option<&'a [u32]>,
+    /// Where members wait for different ones, whom those wait for that can continue from a time on; by this time.
+    givers: Option<FxHashMap<Ticks, usize>>,
+    /// In other operations it is the same for all; `None` if it is not known yet.
+    of_all: Option<Option<usize>>,
+}
+
+impl<'a> Awaited<'a> {
+    /// Nothing is known yet.
+    pub(super) fn new(
+        members: &'a [Participation],
+        memberships: &'a [Membership],
+        ranks: Option<&'a [u32]>,
+    ) -> Awaited<'a> {
+        Awaited { members, memberships, ranks, givers: None, of_all: None }
+    }
+
+    /// Position of the member that this one waits for, as [`awaited`] says: where each may wait for another one, in a scan
+    /// and in soft operations, without a search for each.
+    pub(super) fn of(&mut self, at: usize) -> Option<usize> {
+        let Awaited { members, memberships, ranks, .. } = *self;
+        let class = members[0].kind.class?;
+        if with_members(members, ranks, |members| has_several_awaited(class, members)) {
+            let last_begin = memberships[at].synchronisation()?.last_begin;
+            let givers = self.givers.get_or_insert_with(|| givers_by_begin(class, members, ranks));
+            return givers.get(&last_begin).copied();
+        }
+        *self.of_all.get_or_insert_with(|| {
+            let synchronisation = |at: usize| memberships[at].synchronisation();
+            with_members(members, ranks, |members| awaited(class, members, synchronisation, at))
+        })
+    }
+}
+
+/// The lowest rank of those that others may wait for and that have begun at a time.
+fn givers_by_begin(
+    class: CollectiveClass,
+    members: &[Participation],
+    ranks: Option<&[u32]>,
+) -> FxHashMap<Ticks, usize> {
+    with_members(members, ranks, |members| {
+        let gives = giver(class, members);
+        let mut first = FxHashMap::default();
+        for at in (members.by_rank)().into_iter().filter(|&at| gives((members.record)(at))) {
+            first.entry((members.record)(at).begin).or_insert(at);
+        }
+        first
+    })
+}

@@ -26,6 +26,7 @@ pub mod call_tree;
 pub mod causes;
 pub mod clock_correction;
 pub mod clock_errors;
+mod combined_calls;
 pub mod communicators;
 pub mod coverage;
 pub mod deadlock;

@@ -158,7 +158,7 @@ impl Trace {
     /// processes.
     pub fn new(mut definitions: Definitions, semantics: Semantics) -> Result<Trace, Error> {
         definitions.regions.iter_mut().for_each(|region| unify_mpi(region, semantics));
-        let kinds = definitions.regions.iter().map(kind).collect();
+        let kinds = definitions.regions.iter().map(|region| kind(region, semantics)).collect();
         let artificial = ARTIFICIAL.map(|(name, role)| Region {
             name: name.into(),
             canonical_name: name.into(),
@@ -428,7 +428,7 @@ fn lock_class(region: &Region) -> Option<LockClass> {
     }
 }
 
-fn kind(region: &Region) -> RegionKind {
+fn kind(region: &Region, semantics: Semantics) -> RegionKind {
     // Where paradigm and role do not decide, the names given by instrumenters do, as in the reference.
     let is_openmp = region.paradigm == Paradigm::OPENMP || region.source_file == "OMP";
     let is_parallel =
@@ -453,6 +453,7 @@ fn kind(region: &Region) -> RegionKind {
             Class::WaitOne => Completion::WaitOne,
             Class::WaitMany => Completion::WaitMany,
             Class::Test => Completion::Test,
+            Class::SendReceive if semantics.replays_all_of_mpi() => Completion::SendReceive,
             _ => Completion::Other,
         },
     }
@@ -685,7 +686,7 @@ pub(crate) mod tests {
         let is_mpi = |semantics| {
             let mut region = Region { canonical_name: region.name.clone(), ..region.clone() };
             unify_mpi(&mut region, semantics);
-            kind(&region).is_mpi
+            kind(&region, semantics).is_mpi
         };
         assert!(is_mpi(Semantics::Corrected));
         assert!(!is_mpi(Semantics::Reference));

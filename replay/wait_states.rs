@@ -7,8 +7,9 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use patterns::matched::{Completion, Interval, LateMessage, ReceivedMessage, SentMessage};
+use patterns::matched::{Completion, Interval, LateMessage, ReceivedMessage};
 
+use crate::combined_calls::{CombinedCalls, sent};
 use crate::coverage::Fate;
 use crate::details::Scheme;
 use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
@@ -53,8 +54,19 @@ pub fn find(
     let waiting = WaitingMessages { transfers, ..WaitingMessages::default() };
     let received = vec![Received::default(); operations.calls.sites().len()];
     let long = LongCalls::new(trace);
-    let mut finder =
-        Finder { process, operations, results, instances, metrics, scheme, waiting, received, long };
+    let combined = CombinedCalls::new(operations, metrics, &matches.postings);
+    let mut finder = Finder {
+        process,
+        operations,
+        results,
+        instances,
+        metrics,
+        scheme,
+        waiting,
+        received,
+        long,
+        combined,
+    };
     let (calls_with_late_sender, lost) = finder.receives(matches, trace);
     finder.add_received();
     let lost = finder.lose_unmatched(matches, lost);
@@ -84,6 +96,7 @@ struct Finder<'a> {
     /// By site of calls: the messages and bytes received there.
     received: Vec<Received>,
     long: LongCalls,
+    combined: CombinedCalls,
 }
 
 /// A late message: its position among those that this process received or sent, and the other side.
@@ -342,6 +355,11 @@ impl Finder<'_> {
                     continue;
                 }
                 has_waited = true;
+                if message.completion == Completion::SendReceive
+                    && self.combined.waits_longer_for_receiver(receive.call, idle)
+                {
+                    continue;
+                }
                 if message.completion != Completion::WaitMany {
                     let interval = Interval::new(message.receive.enter, receive.time);
                     self.report_message(pattern, receive.call, idle, interval, LateSide::Sender(at, &send));
@@ -498,12 +516,7 @@ impl Finder<'_> {
                 self.transfer_of_send(at, &posting, false);
                 continue;
             };
-            let message = SentMessage {
-                send: call.interval,
-                completion: call.site.completion,
-                posting: posting.call,
-                bytes: send.bytes,
-            };
+            let message = sent(&call, &posting, send.bytes);
             let first = &mut firsts[send.completion.index()];
             if *first == NONE {
                 *first = to_u32(at);
@@ -516,6 +529,11 @@ impl Finder<'_> {
                     continue;
                 }
                 has_waited = true;
+                if message.completion == Completion::SendReceive
+                    && !self.combined.waits_for_receiver(send.completion)
+                {
+                    continue;
+                }
                 if call.site.completion != Completion::WaitMany {
                     let interval = Interval::new(message.send.enter, exit_of(first));
                     let receiver = LateSide::Receiver(at, &posting);

@@ -49,11 +49,11 @@ receiver   ===== computes =======[ receive ]==
 ",
         )),
         meaning: "A sending call is blocked because the receive has not been posted yet. Charged to the \
-         sender, in the call that completes the send: `MPI_Send`, `MPI_Ssend`, or the `MPI_Wait`, \
-         `MPI_Waitany`, `MPI_Waitall` or `MPI_Waitsome` of an `MPI_Isend`. Other calls \
-         (`MPI_Sendrecv`, `MPI_Bsend`, `MPI_Rsend`, tests) do not count. Of the messages that one \
+         sender, in the call that completes the send: `MPI_Send`, `MPI_Ssend`, `MPI_Sendrecv`, \
+         `MPI_Sendrecv_replace`, or the `MPI_Wait`, `MPI_Waitany`, `MPI_Waitall` or `MPI_Waitsome` of an \
+         `MPI_Isend`. Other calls (`MPI_Bsend`, `MPI_Rsend`, tests) do not count. Of the messages that one \
          `MPI_Waitall` or `MPI_Waitsome` completes only the longest wait counts, and none if the call \
-         had a late sender, too. If the send was over before the receive was posted, MPI has buffered \
+         had a late sender, too; of the two of an `MPI_Sendrecv`, the longer wait. If the send was over before the receive was posted, MPI has buffered \
          the message, and nobody waited.",
         large_when: Some(
             "messages are long, for MPI buffers only short ones, and the receiver is busy; with \
@@ -67,7 +67,7 @@ receiver   ===== computes =======[ receive ]==
 
 fn late_receiver(message: &SentMessage) -> Ticks {
     match message.completion {
-        Completion::BlockingSend | Completion::WaitOne | Completion::WaitMany => {}
+        Completion::BlockingSend | Completion::WaitOne | Completion::WaitMany | Completion::SendReceive => {}
         Completion::Test | Completion::Other => return 0,
     }
     if message.send.leave <= message.posting.enter {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn combined_buffered_and_tested_sends_never_count() {
+    fn buffered_and_tested_sends_never_count() {
         assert_eq!(late_receiver(&message((4, 20), (10, 21), Completion::Other)), 0);
         assert_eq!(late_receiver(&message((4, 20), (10, 21), Completion::Test)), 0);
     }

@@ -37,7 +37,9 @@ pub enum Completion {
     WaitMany,
     /// `MPI_Test`, `MPI_Testany`, `MPI_Testall`, `MPI_Testsome`: never waits.
     Test,
-    /// Any other call, such as `MPI_Recv` or `MPI_Sendrecv`.
+    /// `MPI_Sendrecv`, `MPI_Sendrecv_replace`: one message in each direction; only the longer wait counts.
+    SendReceive,
+    /// Any other call, such as `MPI_Recv`.
     #[default]
     Other,
 }

@@ -32,6 +32,11 @@ fn is_multiple(name: &str) -> bool {
     name == "waitall" || name == "waitsome"
 }
 
+/// Calls that send a message and receive one.
+fn is_combined(name: &str) -> bool {
+    name == "sendrecv" || name == "sendrecv_replace"
+}
+
 /// The events of a process in order: received messages and leaves of calls.
 fn receives_and_leaves(
     operations: &Operations,
@@ -56,6 +61,7 @@ impl Analysis {
         let mut with_late_sender = BTreeSet::new();
         for process in 0..operations.gaps.len() {
             let mut memory = ReplayState::default();
+            let combined = self.combined(operations, messages);
             let is_here = |place: EventRef| self.locations[place.location].process == process;
             for (place, message) in receives_and_leaves(operations, messages, is_here) {
                 if let Some((send, receive)) = message {
@@ -67,6 +73,11 @@ impl Analysis {
                                 with_late_sender.insert((place.location, place.call));
                             }
                         }
+                        // Rest of MPI 6.1: the wait for the receiver is longer.
+                        Some(late)
+                            if combined
+                                .get(&(place.location, place.call))
+                                .is_some_and(|held| held.idle > late.idle) => {}
                         Some(late) => self.report(operations, &mut memory, late),
                         None => {}
                     }
@@ -77,6 +88,24 @@ impl Analysis {
             }
         }
         with_late_sender
+    }
+
+    /// Rest of MPI 6.1: the waits for receivers in calls that send and receive, by location and call; none in the reference's
+    /// semantics.
+    fn combined(
+        &self,
+        operations: &Operations,
+        messages: &[(usize, usize)],
+    ) -> BTreeMap<(usize, usize), Late> {
+        let late = |&(send, receive): &(usize, usize)| {
+            let c = operations.sends[send].completion?;
+            let posted = self.enter(operations.receives[receive].posted);
+            let idle = posted - self.enter(c);
+            let is_late = is_combined(self.name(c)) && self.leave(c) > posted && idle > 0;
+            is_late.then_some(((c.location, c.call), Late { send, receive, idle }))
+        };
+        let late = messages.iter().filter_map(late);
+        late.filter(|_| self.semantics == Semantics::Corrected).collect()
     }
 
     /// A call is left: if it is the Waitall or Waitsome with a late sender, that is reported.
@@ -152,6 +181,16 @@ impl Analysis {
             let late = Late { send, receive, idle };
             match self.name(c) {
                 "send" | "ssend" | "wait" | "waitany" => self.late_receiver(operations, c, late),
+                name if is_combined(name) && self.semantics == Semantics::Corrected => {
+                    let sender = messages.iter().filter_map(|&(send, receive)| {
+                        let done = operations.receives[receive].done;
+                        let is_here = (done.location, done.call) == (c.location, c.call);
+                        is_here.then(|| self.late_sender(operations, send, receive)).flatten()
+                    });
+                    if sender.map(|sender| sender.idle).max().is_none_or(|sender| late.idle > sender) {
+                        self.late_receiver(operations, c, late);
+                    }
+                }
                 name if is_multiple(name) && !with_late_sender.contains(&(c.location, c.call)) => {
                     let this = (operations.sends[send].at.order, c, late);
                     let known = longest.entry((c.location, c.call)).or_insert(this);

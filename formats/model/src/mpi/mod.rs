@@ -100,6 +100,8 @@ classes! {
     Get = "get";
     /// Sends a message, and may block until the receive is posted.
     BlockingSend = "blocking_send";
+    /// Sends a message and receives one, in one call.
+    SendReceive = "send_receive";
     /// Completes the requests that are done, without waiting.
     Test = "test";
     /// Waits for one request.

@@ -5,6 +5,7 @@ import type { Data } from "../../data/load.js";
 import { letters, palette, type Palette } from "../../ui/colours.js";
 import { cut } from "../../ui/format.js";
 import type { Brush } from "../../ui/picture.js";
+import { colourOfCall, isEverIdle } from "./colour.js";
 import { FEW, MESSAGES, callsIn, drawn, messagesIn, waitsOf, type Call } from "./events.js";
 import { heat, levelOf, type Mode } from "./heat.js";
 import { axisDecimals, marks, type Visible } from "./window.js";
@@ -153,34 +154,37 @@ function drawCalls(plot: Plot): number {
   for (const call of calls) base.set(call.location, Math.min(base.get(call.location) ?? Infinity, call.depth));
   const deepest = new Map<number, number>();
   for (const call of calls) deepest.set(call.location, Math.max(deepest.get(call.location) ?? 0, call.depth));
+  // Who is in no call is idle, if it is ever; of others the bins say what they do.
   for (const it of covered) {
     const middle = y(it.location);
-    if (middle === null) continue;
-    context.fillStyle = colours.back;
+    if (middle === null || plot.mode !== "class" || !isEverIdle(data, it.location)) continue;
+    context.fillStyle = colours.of("idle");
     context.fillRect(x(it.begin), middle - high / 2, x(it.end) - x(it.begin), high);
   }
   let count = 0;
-  // Where there is room for few levels, the innermost calls, which say what is done.
+  // Where there is room for few levels, the innermost calls, which say what is done. Each goes down to the end of its row, so that what
+  // it does itself has its colour; those it calls are drawn over it, and callers without a level are behind.
   const most = Math.max(1, Math.min(STACK, Math.floor(high / LEAST)));
   for (const call of calls) {
     const top = most === 1 ? call.depth : Math.max(base.get(call.location)!, deepest.get(call.location)! - most + 1);
-    if (call.depth < top) continue;
+    const isBehind = call.depth < top && data.calls.children[call.cnode]!.length > 0;
     const levels = most === 1 ? 1 : deepest.get(call.location)! - top + 1;
     const [h, middle] = [high / levels, y(call.location)!];
-    const level = middle - high / 2 + (call.depth - top) * h;
-    const fill = data.calls.colour(call.cnode);
+    const [above, bottom] = [middle - high / 2 + Math.max(0, call.depth - top) * h, middle + high / 2];
+    const fill = colourOfCall(data, call.cnode);
     for (const piece of piecesOf(call)) {
       const [from, to] = [x(Math.max(call.enter, piece.begin, view.begin)), x(Math.min(call.leave, piece.end, view.end))];
       context.fillStyle = colours.of(fill);
-      context.fillRect(from, level, Math.max(0.5, to - from), h);
+      context.fillRect(from, above, Math.max(0.5, to - from), bottom - above);
+      if (isBehind) continue;
       context.strokeStyle = colours.line;
-      if (to - from > 3) context.strokeRect(from + 0.5, level + 0.5, to - from - 1, h - 1);
+      if (to - from > 3) context.strokeRect(from + 0.5, above + 0.5, to - from - 1, bottom - above - 1);
       if (to - from > 30 && h > 9) {
         context.fillStyle = letters(colours.rgb(fill));
-        context.fillText(cut(data.calls.name(call.cnode), Math.floor((to - from - 6) / 6.6)), from + 4, level + Math.min(13, h - 3));
+        context.fillText(cut(data.calls.name(call.cnode), Math.floor((to - from - 6) / 6.6)), from + 4, above + Math.min(13, h - 3));
       }
     }
-    count++;
+    if (!isBehind) count++;
   }
   hatchWaits(plot, covered);
   return count;

@@ -127,11 +127,21 @@ test("keys do what the mouse does", { skip }, async () => {
   assert.equal(await label("Call paths", "main")(page).first().getAttribute("aria-expanded"), "true");
   await page.keyboard.press("Escape");
   await page.keyboard.press("3");
-  await page.locator(".time canvas").focus();
+  // Without the focus in the picture.
   await page.keyboard.press("w");
   await page.keyboard.press("w");
   await page.waitForTimeout(300);
   assert.match(await hash(), /t=/);
+  await page.keyboard.press("/");
+  await page.keyboard.type("sw");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.press("Escape");
+  const zoomed = await hash();
+  await page.keyboard.press("d");
+  await page.waitForTimeout(300);
+  assert.notEqual(await hash(), zoomed);
+  await page.locator(".time canvas").focus();
   await page.keyboard.press("ArrowRight");
   assert.match(await page.locator(".time canvas").getAttribute("data-words"), /^rank 0, /);
   await page.keyboard.press("c");
@@ -314,9 +324,7 @@ test("time goes from the whole run to the severest wait, and loses no mark", { s
 test("single calls leave nothing white that has time", { skip }, async () => {
   for (const [name, time] of [["hybrid", "&i=1"], ["chain", "&i=2"], ["chain", "&i=1"]]) {
     const { page, close: done } = await open(`${named(name).address}#v=time${time}`);
-    await page.keyboard.press("3");
     const canvas = page.locator(".time canvas");
-    await canvas.focus();
     await page.keyboard.press("f");
     await page.waitForTimeout(200);
     assert.ok(Number(await canvas.getAttribute("data-calls")) > 0);

@@ -59,6 +59,29 @@ test("ranks are boxed by node", { skip }, async () => {
   await done();
 });
 
+test("a wait of many ranks is fitted to single calls, and fewer rows keep who is selected", { skip }, async () => {
+  const { page, complaints, close: done } = await open(`${named("many").address}#v=waits&i=3`);
+  const canvas = page.locator(".time canvas");
+  await page.getByRole("button", { name: "show in Time" }).click();
+  await page.waitForTimeout(200);
+  assert.ok(Number(await told(canvas, "calls")) > 0, "calls are shown");
+  const state = async () => Object.fromEntries((await page.evaluate(() => location.hash.slice(1))).split("&").map((it) => it.split("=")));
+  const { l: selected, r: rows } = await state();
+  const within = (range) => { const [first, last] = range.split("-").map(Number); return first <= Number(selected) && Number(selected) <= last; };
+  assert.ok(within(rows), `${selected} in ${rows}`);
+  await go(page, `v=time&i=3&l=${selected}`);
+  for (let step = 0; step < 4; step++) {
+    await page.getByRole("button", { name: "fewer rows" }).click();
+    assert.ok(within((await state()).r), `${selected} in ${(await state()).r}`);
+  }
+  await go(page, "v=time&i=3");
+  await page.keyboard.press("f");
+  await page.waitForTimeout(200);
+  assert.equal((await state()).r, rows);
+  assert.deepEqual(complaints, []);
+  await done();
+});
+
 test("the matrix goes from a block to its pairs", { skip }, async () => {
   const { address, json } = named("many");
   for (const [kind, keys] of [["bytes", ["bytes"]], ["waiting", ["late_sender", "late_receiver"]]]) {

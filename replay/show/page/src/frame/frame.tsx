@@ -36,6 +36,21 @@ export function Frame(props: { data: Data; store: Store; version: number }) {
     queries.forEach((query) => query.addEventListener("change", redrawn));
     return () => queries.forEach((query) => query.removeEventListener("change", redrawn));
   }, []);
+  useEffect(() => {
+    // A menu that the mouse has chosen in gives the keys back; who uses keys stays there.
+    let isPointer = false;
+    const pointer = () => { isPointer = true; };
+    const typed = () => { isPointer = false; };
+    const changed = (event: Event) => { if (isPointer && event.target instanceof HTMLSelectElement) event.target.blur(); };
+    document.addEventListener("pointerdown", pointer, true);
+    document.addEventListener("keydown", typed, true);
+    document.addEventListener("change", changed);
+    return () => {
+      document.removeEventListener("pointerdown", pointer, true);
+      document.removeEventListener("keydown", typed, true);
+      document.removeEventListener("change", changed);
+    };
+  }, []);
   const { state } = store;
   const root = document.documentElement;
   if (state.theme) root.dataset["theme"] = state.theme;

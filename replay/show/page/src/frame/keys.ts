@@ -19,7 +19,7 @@ export function keys(event: KeyboardEvent, { page, views, search, help, close }:
     target.blur?.();
     return;
   }
-  if (target.matches?.("input, select, textarea")) return;
+  if (event.defaultPrevented || target.matches?.("input:not([type=checkbox]), select, textarea")) return;
   if (/^[1-9]$/.test(event.key)) {
     const view = views[Number(event.key) - 1];
     if (view) page.change({ view, mode: INITIAL.mode });

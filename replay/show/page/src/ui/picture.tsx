@@ -12,6 +12,8 @@ interface Props {
   height: number;
   /** Draws, and returns what is told of the drawing: data attributes of the canvas. */
   draw: (brush: Brush) => Record<string, string | number> | void;
+  /** Whether keys that nobody else takes are for this picture, wherever the focus is. */
+  isMain?: boolean;
   /** A key; returns whether it did anything. */
   onKey?: (key: string, event: KeyboardEvent) => boolean;
   /** What is at a place, in words; empty for nothing. */
@@ -24,6 +26,9 @@ interface Props {
   onWheel?: (x: number, delta: number) => void;
   children?: ComponentChildren;
 }
+
+/** What takes letters itself. */
+const TAKES = "input:not([type=checkbox]), select, textarea";
 
 /** Pixels from which on a press is a drag. */
 const DRAG = 4;
@@ -66,6 +71,30 @@ export function Picture(props: Props) {
     element.addEventListener("wheel", wheel, { passive: false });
     return () => element.removeEventListener("wheel", wheel);
   });
+  const key = (event: KeyboardEvent): boolean => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !props.onKey?.(event.key, event)) return false;
+    event.preventDefault();
+    event.stopPropagation();
+    // Once it is drawn again.
+    setTimeout(() => {
+      const told = canvas.current?.dataset["words"];
+      if (!told) return;
+      setWords(told);
+      say(told);
+    }, 50);
+    return true;
+  };
+  useEffect(() => {
+    if (!props.isMain) return undefined;
+    // Letters only: other keys belong to what has the focus.
+    const onKey = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (event.key.length > 1 || event.key === " " || target.matches?.(TAKES) || target.closest?.("dialog")) return;
+      key(event);
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  });
   const at = (event: PointerEvent): [number, number] => [event.offsetX, event.offsetY];
   return (
     <div class="picture">
@@ -90,20 +119,7 @@ export function Picture(props: Props) {
         }}
         onPointerLeave={() => setWords("")}
         onDblClick={() => props.onDouble?.()}
-        onKeyDown={(event) => {
-          if (event.ctrlKey || event.metaKey || event.altKey) return;
-          if (props.onKey?.(event.key, event)) {
-            event.preventDefault();
-            event.stopPropagation();
-            // Once it is drawn again.
-            setTimeout(() => {
-              const told = canvas.current?.dataset["words"];
-              if (!told) return;
-              setWords(told);
-              say(told);
-            }, 50);
-          }
-        }}
+        onKeyDown={(event) => { key(event); }}
       />
       <p class="words" aria-hidden="true">{words || "\u00a0"}</p>
       {props.children}

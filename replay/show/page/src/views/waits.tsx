@@ -9,7 +9,8 @@ import { INITIAL } from "../state/state.js";
 import { bytes, decimals, seconds } from "../ui/format.js";
 import { Rows } from "../ui/rows.js";
 import { Sides } from "./sides.js";
-import { show } from "./time/window.js";
+import { waitsOf } from "./time/events.js";
+import { fitWait } from "./time/window.js";
 
 /** A wait, as the command waits numbers it. Times are seconds. */
 export interface WaitRow {
@@ -145,9 +146,7 @@ export function Waits() {
             {data.grid && <button
               type="button"
               onClick={() => {
-                const per = data.report.ticks_per_second;
-                page.change({ view: "time", wait: wait.number, location: wait.location, mode: "" });
-                show(page, (wait.begin - 0.6 * wait.seconds) * per, (wait.begin + 1.6 * wait.seconds) * per, true);
+                fitWait(page, waitsOf(data)[wait.number - 1]!, { view: "time", wait: wait.number, location: wait.location, mode: "" });
               }}
             >show in Time</button>}{" "}
             {wait.cnode !== NONE && <button type="button" onClick={() => page.change({ view: "calls", path: calls.hash(wait.cnode), isAlone: false, metric: data.report.metrics[wait.metric]?.name ?? "waiting" })}>show in Calls</button>}

@@ -70,6 +70,22 @@ export function coverage(data: Data, view: Visible): Piece[] {
   return joined;
 }
 
+/** Locations around a wait, the important ones first: its own, whom it was waited for, those of its chain, and those of its windows. */
+export function locationsAround(data: Data, wait: Wait): number[] {
+  const found = new Set([wait.location]);
+  if (wait.cause < data.places.count) found.add(wait.cause);
+  const table = data.tables.get("hops") ?? null;
+  const [waits, locations, causes] = [column(table, "wait"), column(table, "location"), column(table, "cause_location")];
+  for (let row = 0; row < (table?.rows ?? 0); row++) {
+    if (waits[row] !== wait.number - 1) continue;
+    for (const it of [locations[row]!, causes[row]!]) if (it < data.places.count) found.add(it);
+  }
+  const pieces = coverage(data, { begin: wait.begin, end: wait.begin + Math.max(1, wait.ticks), first: 0, last: data.places.count });
+  const distance = (location: number) => Math.abs(location - wait.location);
+  for (const it of pieces.sort((a, b) => distance(a.location) - distance(b.location))) found.add(it.location);
+  return [...found];
+}
+
 /** Part of a view from which on the calls of a piece are drawn instead of bins. */
 const WIDE = 1 / 8;
 

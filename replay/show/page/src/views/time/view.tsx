@@ -16,7 +16,7 @@ import { Legend } from "./legend.js";
 import { Listed } from "./listed.js";
 import { About, ask } from "./known.js";
 import { order } from "./order.js";
-import { show, showRows, visible, zoom } from "./window.js";
+import { fitWait, show, showRows, visible, zoom } from "./window.js";
 
 /** Letters of the mode: c critical path, m messages; a class of time or the share of waiting behind a dot. */
 function modeOf(words: string): { hasCritical: boolean; hasMessages: boolean; what: string } {
@@ -50,8 +50,13 @@ export function TimeView() {
   const fit = () => {
     const wait = state.wait === null ? null : waitsOf(data)[state.wait - 1];
     if (!wait) return page.change({ time: null, rows: null });
-    const room = 0.6 * wait.ticks;
-    show(page, wait.begin - room, wait.begin + wait.ticks + room, false);
+    fitWait(page, wait, {});
+  };
+  // What rows are shown around: the cursor, or who is selected.
+  const middle = () => {
+    const selected = state.location === null ? undefined : rowOf.get(state.location);
+    const row = cursor?.row ?? selected ?? view.first + count / 2;
+    return row >= view.first && row < view.last ? row : selected ?? view.first + count / 2;
   };
   const move = (columns: number, lines: number) => {
     const now = cursor ?? { row: view.first, at: 0.5 };
@@ -63,7 +68,7 @@ export function TimeView() {
   const pan = (by: number) => show(page, view.begin + by * (view.end - view.begin), view.end + by * (view.end - view.begin), true);
   const onKey = (key: string): boolean => {
     const at = cursor?.at ?? 0.5;
-    switch (key) {
+    switch (key.length === 1 ? key.toLowerCase() : key) {
       case "ArrowLeft": return move(-1, 0);
       case "ArrowRight": return move(1, 0);
       case "ArrowUp": return move(0, -1);
@@ -106,7 +111,7 @@ export function TimeView() {
         </label>
         <button type="button" onClick={() => zoom(page, 0.5, cursor?.at ?? 0.5, false)} aria-label="Zoom in">+</button>
         <button type="button" onClick={() => zoom(page, 2, cursor?.at ?? 0.5, false)} aria-label="Zoom out">−</button>
-        {places.count > 16 && <button type="button" onClick={() => { const row = cursor?.row ?? view.first; showRows(page, row - count / 4, row + count / 4, false); }}>fewer rows</button>}
+        {places.count > 16 && <button type="button" onClick={() => { const row = middle(); showRows(page, row - count / 4, row + count / 4, false); }}>fewer rows</button>}
         {state.rows && <button type="button" onClick={() => showRows(page, view.first - count / 2, view.last + count / 2, false)}>more rows</button>}
         <button type="button" onClick={fit}>{state.wait === null ? "whole run" : `wait ${state.wait}`}</button>
         {(state.time || state.rows) && <button type="button" onClick={() => page.change({ time: null, rows: null })}>everything</button>}
@@ -137,7 +142,7 @@ export function TimeView() {
           const [a, b] = [part(Math.min(from[0], to[0])), part(Math.max(from[0], to[0]))];
           show(page, view.begin + a * (view.end - view.begin), view.begin + b * (view.end - view.begin), false);
         }}
-        onDouble={fit}
+        onDouble={fit} isMain
         onWheel={(x, delta) => zoom(page, delta > 0 ? 1.25 : 0.8, part(x), true)}
         onKey={onKey}
       />

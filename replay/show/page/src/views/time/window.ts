@@ -1,6 +1,9 @@
 // The visible part of the run: a stretch of time, in ticks, and neighbouring rows.
 
 import type { Page } from "../../state/context.js";
+import type { State } from "../../state/state.js";
+import { FEW, locationsAround, type Wait } from "./events.js";
+import { order } from "./order.js";
 
 export interface Visible {
   begin: number;
@@ -30,13 +33,39 @@ export function visible(page: Page): Visible {
 
 /** Shows another stretch of time. */
 export function show(page: Page, begin: number, end: number, isMoving: boolean): void {
+  page.change({ time: stretch(page, begin, end) }, isMoving);
+}
+
+/** A stretch of time as the state has it; null for the whole run. */
+function stretch(page: Page, begin: number, end: number): [number, number] | null {
   const { report } = page.data;
   const per = report.ticks_per_second;
   // A tick is the finest there is.
   const length = Math.max(8, Math.min(report.end, end - begin));
   const from = Math.max(0, Math.min(report.end - length, begin));
   const isWhole = from <= 0 && length >= report.end;
-  page.change({ time: isWhole ? null : [from / per, (from + length) / per] }, isMoving);
+  return isWhole ? null : [from / per, (from + length) / per];
+}
+
+/** Shows the time around a wait and, of many rows, those of the locations around it, as far as single calls are shown there. */
+export function fitWait(page: Page, wait: Wait, more: Partial<State>): void {
+  const { data } = page;
+  const rowOf = new Map(order(data, page.state.order).map((location, row) => [location, row]));
+  const own = rowOf.get(wait.location) ?? 0;
+  let rows: [number, number] | null = null;
+  if (data.places.count > FEW) {
+    let [first, last] = [own, own];
+    for (const row of locationsAround(data, wait).map((it) => rowOf.get(it) ?? own)) {
+      if (Math.max(last, row) - Math.min(first, row) < FEW) [first, last] = [Math.min(first, row), Math.max(last, row)];
+    }
+    // Neighbours, so that one sees where these are.
+    const room = Math.max(1, Math.min(Math.ceil((ROWS - (last - first + 1)) / 2), Math.floor((FEW - (last - first + 1)) / 2)));
+    const most = data.places.count - 1;
+    rows = [Math.max(0, first - room), Math.min(most, last + room)];
+    if (rows[1] - rows[0] >= FEW) rows = [first, last];
+  }
+  const beside = 0.6 * wait.ticks;
+  page.change({ ...more, rows, time: stretch(page, wait.begin - beside, wait.begin + wait.ticks + beside) });
 }
 
 /** Shows other rows. */

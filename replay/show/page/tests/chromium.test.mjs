@@ -410,6 +410,28 @@ test("matrix, margins and tables of messages are those of scripts", { skip }, as
   }
 });
 
+test("the wait that is shown is one of the list, and so is the next", { skip }, async () => {
+  const { page, close: done } = await open(`${named("hybrid").address}#v=waits&m=omp_ibarrier_wait&i=1`);
+  const numbers = await page.locator(".waits .rows tbody tr td:first-child").allInnerTexts();
+  const shown = async () => (await page.locator(".one h2").innerText()).split(" ")[0];
+  assert.ok(numbers.length > 1 && !numbers.includes("1"), `${numbers}`);
+  assert.equal(await shown(), numbers[0]);
+  await page.keyboard.press("]");
+  assert.equal(await shown(), numbers[1]);
+  assert.match(await page.locator(".commands code").innerText(), new RegExp(` -i ${numbers[1]}$`));
+  await done();
+});
+
+test("differences that rounding leaves are nothing, and have no command of another value", { skip }, async () => {
+  const { page, close: done } = await open(`${named("hybrid").address}#v=calls&m=time&mo=1`);
+  const texts = await rows(page, "System").locator(".number").allInnerTexts();
+  assert.ok(texts.length > 3 && texts.every((it) => it === "·"), `${texts}`);
+  assert.equal(await page.locator(".commands code").count(), 0);
+  await go(page, "v=calls&m=time&l=1");
+  assert.match(await page.locator(".commands code").innerText(), /^replay-show ranks .* -m time$/);
+  await done();
+});
+
 test("every metric is explained", { skip }, async () => {
   const { page, close } = await open(`${named("chain").address}#v=metrics&m=mpi_latesender`);
   assert.ok((await page.locator(".columns li").count()) > 60);

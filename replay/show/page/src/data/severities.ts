@@ -23,6 +23,17 @@ export interface ByLocation {
   covered: number;
 }
 
+/** What differences of sums leave of nothing, as a part of the whole. */
+const ROUNDING = 1e-9;
+
+/** Steps of values that are rounded. */
+const STEPS = 65_535;
+
+/** Makes values 0 that are only what rounding has left. */
+function snap(values: Float64Array, tolerance: number): void {
+  for (let at = 0; at < values.length; at++) if (Math.abs(values[at]!) <= tolerance) values[at] = 0;
+}
+
 interface Totals { exclusive: Float64Array; inclusive: Float64Array }
 
 export class Severities {
@@ -137,6 +148,10 @@ export class Severities {
         }
       }
     }
+    if (quantity.subtracts.length > 0) {
+      const tolerance = ROUNDING * this.whole(quantity);
+      for (const of of [sum.exclusive, sum.inclusive]) snap(of, tolerance);
+    }
     this.sums.set(key, sum);
     return sum;
   }
@@ -148,6 +163,11 @@ export class Severities {
     return this.calls.roots.reduce((sum, root) => combined(quantity.combine, sum, inclusive[root]!), neutralOf(quantity.combine));
   }
 
+  /** The value that a quantity is a part of: without what is subtracted. */
+  private whole(quantity: Quantity): number {
+    return Math.abs(this.all({ ...quantity, subtracts: [] }) ?? 0);
+  }
+
   /** Whether values by location exist of a quantity at all. */
   hasLocations(quantity: Quantity): boolean {
     return quantity.combine === "sum" && quantity.obstacle === null;
@@ -156,7 +176,7 @@ export class Severities {
   /** Values by location at some call paths, each alone. */
   byLocation(quantity: Quantity, cnodes: readonly number[]): ByLocation {
     const values = new Float64Array(this.places.count);
-    let [all, there] = [0, 0];
+    let [all, there, steps] = [0, 0, 0];
     for (const [metrics, sign] of [[quantity.adds, 1], [quantity.subtracts, -1]] as const) {
       for (const metric of metrics) {
         const total = this.totals.get(metric);
@@ -165,10 +185,14 @@ export class Severities {
           const sum = total.exclusive[cnode]!;
           if (sum === 0 && !this.packed.has(`${metric}/${cnode}`)) continue;
           all += Math.abs(sum);
-          if (this.addRow(`${metric}/${cnode}`, sign, values)) there += Math.abs(sum);
+          const key = `${metric}/${cnode}`;
+          if (this.addRow(key, sign, values)) there += Math.abs(sum);
+          const packed = this.report.is_exact ? undefined : this.packed.get(key);
+          if (packed) steps += (packed.most - packed.least) / STEPS;
         }
       }
     }
+    if (quantity.subtracts.length > 0) snap(values, ROUNDING * this.whole(quantity) + steps);
     return { values, covered: all > 0 ? there / all : 1 };
   }
 
@@ -180,7 +204,7 @@ export class Severities {
       return true;
     }
     const { least, most } = this.packed.get(key)!;
-    const step = (most - least) / 65535;
+    const step = (most - least) / STEPS;
     for (let at = 0; at < values.length; at++) values[at] = values[at]! + sign * (least + step * row[at]!);
     return true;
   }

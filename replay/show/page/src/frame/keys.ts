@@ -1,5 +1,6 @@
 // Keys that do something in every view.
 
+import { listedWaits, shownWait, waitRows } from "../views/waits.js";
 import type { Page } from "../state/context.js";
 import { INITIAL, UNITS, type View } from "../state/state.js";
 
@@ -32,10 +33,14 @@ export function keys(event: KeyboardEvent, { page, views, search, help, close }:
     case "m": page.change({ view: "metrics" }); break;
     case "p": page.change({ isClosed: !page.state.isClosed }); break;
     case "[": case "]": {
-      const count = page.data.tables.get("waits")?.rows ?? 0;
-      if (count === 0) return;
-      const now = page.state.wait ?? (event.key === "]" ? 0 : 2);
-      page.change({ wait: Math.max(1, Math.min(count, now + (event.key === "]" ? 1 : -1))) });
+      const all = waitRows(page.data);
+      const isList = page.state.view === "waits";
+      const list = isList ? listedWaits(page, all).shown : all;
+      if (list.length === 0) return;
+      // The list shows its first one if none is selected.
+      const now = isList && page.state.wait !== null ? list.indexOf(shownWait(page, list)!) : page.state.wait === null ? -1 : page.state.wait - 1;
+      const next = list[Math.max(0, Math.min(list.length - 1, now + (event.key === "]" ? 1 : -1)))]!;
+      page.change({ wait: next.number });
       break;
     }
     default: break;

@@ -5,6 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import { cnodeOf, cnodesOf, quantityOf, usePage, type Page } from "../state/context.js";
 import { digits } from "../state/state.js";
 import { chosen, ofUnit } from "../ui/format.js";
+import { listedWaits, shownWait, waitRows } from "../views/waits.js";
 import { Explain } from "../ui/explain.js";
 
 export function Panel() {
@@ -51,7 +52,7 @@ export function Panel() {
           <button type="button" onClick={() => page.change({ path: null, isAlone: false })}>whole program</button>
         </p>
       )}
-      <Commands page={page} metric={quantity.name} />
+      <Commands page={page} metric={quantity.name} isOwn={quantity.subtracts.length > 0} />
       {explanation && <details open><summary>What it means</summary><Explain of={explanation} /></details>}
     </aside>
   );
@@ -62,29 +63,42 @@ function quoted(text: string): string {
   return /^[\w./=:+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function Commands({ page, metric }: { page: Page; metric: string }) {
+/** What the command matrix compares. */
+const MATRIX = ["bytes", "messages"];
+
+function Commands({ page, metric, isOwn }: { page: Page; metric: string; isOwn: boolean }) {
   const { calls, report, places } = page.data;
   const [copied, setCopied] = useState("");
   const cnode = cnodeOf(page);
   const file = quoted(report.file);
   const path = cnode === null ? "" : ` --path ${quoted(calls.glob(cnode))}`;
-  const { location, view } = page.state;
-  const rank = location === null ? null : places.rank(location);
+  const { location, view, isAlone, mode, time } = page.state;
+  const isOfRanks = view === "ranks" || (location !== null && location < places.count);
+  const shown = view === "waits" ? shownWait(page, listedWaits(page, waitRows(page.data)).shown)?.number : view === "time" ? page.state.wait : null;
+  const [first = ""] = mode.split(".");
+  const timed = report.classes.find((it) => it.name === mode.split(".")[1]);
+  // No command has a metric without those below it, or ranks in a call path without what it calls.
   const command =
-    view === "waits" ? `replay-show waits ${file}${page.state.wait === null ? "" : ` -i ${page.state.wait}`}`
-    : view === "time" ? `replay-show time ${file}${page.state.time ? ` --from ${digits(page.state.time[0])} --to ${digits(page.state.time[1])}` : ""}`
-    : view === "messages" ? `replay-show matrix ${file}`
-    : view === "metrics" ? `replay-show explain ${metric}`
-    : view === "overview" ? `replay-show ${file}`
-    : view === "ranks" || rank !== null ? `replay-show ranks ${file} -m ${quoted(metric)}${path}`
-    : `replay-show tree ${file} -m ${quoted(metric)}${path}`;
+    view === "overview" ? `replay-show ${file}`
+    : view === "waits" || shown ? `replay-show waits ${file}${shown ? ` -i ${shown}` : ""}`
+    : view === "time" ? `replay-show time ${file}${timed ? ` -m ${quoted(timed.name)}` : ""}${time ? ` --from ${digits(time[0])} --to ${digits(time[1])}` : ""}`
+    : view === "messages" ? `replay-show matrix ${file}${MATRIX.includes(first) ? ` -m ${first}` : ""}`
+    : view === "metrics" ? (page.data.explanations.some((it) => it.metric === metric) ? `replay-show explain ${metric}` : null)
+    : isOwn || (isOfRanks && isAlone && cnode !== null) ? null
+    : isOfRanks ? `replay-show ranks ${file} -m ${quoted(metric)}${path}`
+    : mode === "flame" || mode === "" ? `replay-show tree ${file} -m ${quoted(metric)}${path}${isAlone && cnode !== null ? " --exclusive" : ""}`
+    : mode === "callers" ? `replay-show tree ${file} -m ${quoted(metric)} --callers` : null;
   const copy = (text: string, what: string) => {
     void navigator.clipboard?.writeText(text).then(() => setCopied(`${what} copied`), () => setCopied("copying is not allowed here"));
   };
   return (
     <p class="commands">
-      <code>{command}</code><br />
-      <button type="button" onClick={() => copy(command, "command")}>copy command</button>{" "}
+      {command !== null && (
+        <>
+          <code>{command}</code><br />
+          <button type="button" onClick={() => copy(command, "command")}>copy command</button>{" "}
+        </>
+      )}
       <button type="button" onClick={() => copy(location_(), "link")}>copy link</button> <span role="status">{copied}</span>
     </p>
   );

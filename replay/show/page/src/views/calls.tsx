@@ -22,7 +22,7 @@ export function Calls() {
         {MODES.map(([name, title]) => (
           <button type="button" key={name} aria-pressed={mode === name} onClick={() => page.change({ mode: name })}>{title}</button>
         ))}
-        <span class="limit">An open node of a tree shows what is its own, a closed one with all below it.</span>
+        <span class="limit">An open metric or call path shows what is its own, a closed one with all below it; the system's nodes always have all below them.</span>
       </div>
       <div class="trees">
         <MetricTree page={page} />

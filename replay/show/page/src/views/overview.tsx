@@ -1,8 +1,9 @@
 // The view Overview: the first screen, as it is without scripts, with ways into the other views.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import { usePage } from "../state/context.js";
+import { waitRows, waitsOfMetric } from "./waits.js";
 
 /** The first screen, which stays in the document, hidden in other views: it is printed in any case. */
 export function First(props: { isHidden: boolean }) {
@@ -18,6 +19,8 @@ export function First(props: { isHidden: boolean }) {
 export function Overview() {
   const page = usePage();
   const { report, calls, places } = page.data;
+  const waits = useMemo(() => waitRows(page.data), [page.data, page.version]);
+  const first = (metric: string) => waitsOfMetric(page.data, waits, metric)[0]?.number ?? null;
   const ranks = (first: number) => page.change({ view: "ranks", metric: "waiting", isOwn: false, path: null, location: first });
   return (
     <div class="further">
@@ -30,8 +33,8 @@ export function Overview() {
               <button type="button" onClick={() => page.change({ view: "calls", metric: "delay", isOwn: false, path: calls.hash(action.cnode), isAlone: false })}>
                 {calls.name(action.cnode)} in Calls
               </button>{" "}
-              {action.metric && (
-                <button type="button" onClick={() => page.change({ view: "waits", metric: action.metric!, isOwn: false, path: null, wait: 1 })}>
+              {action.metric && first(action.metric) !== null && (
+                <button type="button" onClick={() => page.change({ view: "waits", metric: action.metric!, isOwn: false, path: null, wait: first(action.metric!) })}>
                   its severest waits
                 </button>
               )}{" "}

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 
 import type { Data } from "../data/load.js";
 import { NONE, column } from "../data/table.js";
-import { usePage } from "../state/context.js";
+import { usePage, type Page } from "../state/context.js";
 import { INITIAL } from "../state/state.js";
 import { bytes, decimals, seconds } from "../ui/format.js";
 import { Rows } from "../ui/rows.js";
@@ -94,18 +94,34 @@ function isOf(data: Data, metric: number, name: string): boolean {
   return false;
 }
 
+/** The waits of a metric; none if there are none. */
+export function waitsOfMetric(data: Data, all: readonly WaitRow[], metric: string): WaitRow[] {
+  return all.filter((it) => isOf(data, it.metric, metric));
+}
+
+/** The waits that the view lists, and what chooses them. */
+export function listedWaits({ data, state }: Page, all: readonly WaitRow[]): { shown: readonly WaitRow[]; isChosen: boolean; rank: number | null } {
+  const { places } = data;
+  // The selected metric chooses if there are any waits of it.
+  const ofMetric = waitsOfMetric(data, all, state.metric);
+  const isChosen = ofMetric.length > 0 && state.metric !== INITIAL.metric;
+  const rank = state.location === null || !state.mode.includes("r") ? null : places.rank(state.location);
+  return { shown: (isChosen ? ofMetric : all).filter((it) => rank === null || places.rank(it.location) === rank), isChosen, rank };
+}
+
+/** The wait that the view shows: the selected one if it is listed, otherwise the first of the list. */
+export function shownWait({ state }: Page, shown: readonly WaitRow[]): WaitRow | undefined {
+  return shown.find((it) => it.number === state.wait) ?? shown[0];
+}
+
 export function Waits() {
   const page = usePage();
   const { data, state } = page;
   const { calls, places } = data;
   const all = useMemo(() => waitRows(data), [data, page.version]);
-  // The selected metric chooses if there are any waits of it.
-  const ofMetric = all.filter((it) => isOf(data, it.metric, state.metric));
-  const isChosen = ofMetric.length > 0 && state.metric !== INITIAL.metric;
-  const rank = state.location === null || !state.mode.includes("r") ? null : places.rank(state.location);
-  const shown = (isChosen ? ofMetric : all).filter((it) => rank === null || places.rank(it.location) === rank);
+  const { shown, isChosen, rank } = listedWaits(page, all);
   const metrics = [...new Map(all.map((it) => [data.report.metrics[it.metric]?.name ?? "", it.title])).entries()];
-  const wait = all[(state.wait ?? shown[0]?.number ?? 1) - 1];
+  const wait = shownWait(page, shown);
   const digits = decimals(Math.max(0, ...all.map((it) => it.seconds)));
   const at = decimals(Math.max(0, ...all.map((it) => it.begin)));
   const name = (cnode: number) => (cnode === NONE ? "?" : calls.name(cnode));

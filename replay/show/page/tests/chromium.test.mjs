@@ -432,6 +432,17 @@ test("differences that rounding leaves are nothing, and have no command of anoth
   await done();
 });
 
+test("menus have metrics below those that they are a part of, each once", { skip }, async () => {
+  const { page, close: done } = await open(`${named("hybrid").address}#v=ranks&m=waiting`);
+  const options = await page.locator(".modes select").first().locator("option").evaluateAll((all) => all.map((it) => [it.value, it.textContent]));
+  const at = (name) => options.findIndex(([it]) => it === name);
+  const depth = (row) => /^\u00a0*/.exec(options[row][1])[0].length;
+  assert.equal(new Set(options.map(([, text]) => text.trim())).size, options.length, "each is called differently");
+  assert.ok(at("mpi_latesender") > at("mpi_point2point") && depth(at("mpi_latesender")) === depth(at("mpi_point2point")) + 2);
+  assert.ok(at("mpi_latesender") < at("mpi_collective"));
+  await done();
+});
+
 test("every metric is explained", { skip }, async () => {
   const { page, close } = await open(`${named("chain").address}#v=metrics&m=mpi_latesender`);
   assert.ok((await page.locator(".columns li").count()) > 60);

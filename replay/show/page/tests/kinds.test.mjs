@@ -27,6 +27,17 @@ test("no view of any report asks for anything or complains", { skip }, async () 
   }
 });
 
+test("what nobody has analysed is not shown as zero", { skip }, async () => {
+  const { page, close } = await open(named("rma.4").address);
+  assert.equal(await page.locator("nav.views button", { hasText: "Waits" }).count(), 0);
+  for (const view of ["calls", "ranks", "time"]) {
+    await go(page, `v=${view}`);
+    assert.match(await page.locator("#panel-value").innerText(), /not analysed/);
+    assert.doesNotMatch(await page.locator(".center").innerText(), /the 0 severest|0\.000\s?s.*\n?Waiting \(all\)/);
+  }
+  await close();
+});
+
 test("hostile names are text everywhere", { skip }, async () => {
   const { page, complaints, close } = await open(named("hostile").address);
   await go(page, "v=calls&m=time");

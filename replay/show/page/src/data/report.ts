@@ -54,6 +54,11 @@ export interface Report {
   limits: string[];
 }
 
+/** Whether any of the time in MPI was analysed for wait states: otherwise there may be waiting that nobody knows of. */
+export function isAnalysed(report: Report): boolean {
+  return (report.run.waiting ?? 0) > 0 || !report.trust.some((it) => /^coverage 0\s?%$/.test(it));
+}
+
 export interface Explanation {
   metric: string;
   title: string;

@@ -2,7 +2,7 @@
 
 import type { Calls } from "./calls.js";
 import type { Places } from "./places.js";
-import type { Metric, Report } from "./report.js";
+import { isAnalysed, type Metric, type Report } from "./report.js";
 import { column, inflate, type Table } from "./table.js";
 
 /** What has values: metrics of the report, or a sum of some, less some others. */
@@ -22,6 +22,9 @@ export interface ByLocation {
   /** The part of the sum that `values` have, from 0 to 1. */
   covered: number;
 }
+
+/** What is said instead of waiting that nobody has looked for. */
+const UNKNOWN = "not analysed";
 
 /** What differences of sums leave of nothing, as a part of the whole. */
 const ROUNDING = 1e-9;
@@ -104,7 +107,7 @@ export class Severities {
     const parts = name === "waiting" ? waiting : name === "delay" ? delay : [];
     if (parts.length === 0) return null;
     return {
-      name, title: name === "waiting" ? "Waiting" : "Delay costs", unit: "seconds", combine: "sum", obstacle: null,
+      name, title: name === "waiting" ? "Waiting" : "Delay costs", unit: "seconds", combine: "sum", obstacle: isAnalysed(this.report) ? null : UNKNOWN,
       adds: parts, subtracts: [],
     };
   }
@@ -113,7 +116,10 @@ export class Severities {
   ofMetric(at: number, isOwn: boolean): Quantity {
     const metric = this.report.metrics[at]!;
     const below = isOwn && metric.combine === "sum" ? this.below(at) : [];
-    const { name, title, unit, combine, obstacle } = metric;
+    const { name, title, unit, combine } = metric;
+    const { waiting, delay } = this.report;
+    const isUnknown = (waiting.includes(at) || delay.includes(at)) && !isAnalysed(this.report);
+    const obstacle = metric.obstacle ?? (isUnknown ? UNKNOWN : null);
     return { name, title, unit, combine, obstacle, adds: [at], subtracts: below };
   }
 

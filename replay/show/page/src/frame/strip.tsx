@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 
+import { isAnalysed } from "../data/report.js";
 import type { Data } from "../data/load.js";
 import { usePage } from "../state/context.js";
 import { palette } from "../ui/colours.js";
@@ -65,7 +66,7 @@ export function Strip() {
           context.lineWidth = 1;
           return { from: from.toFixed(1), to: to.toFixed(1), words: `visible: ${seconds(view.begin / per)} to ${seconds(view.end / per)} of ${seconds(report.end / per)}` };
         }}
-        wordsAt={(x) => `${seconds(ticks(x) / per)}: ${share(over.shares[at(ticks(x))]!)} waiting`}
+        wordsAt={(x) => `${seconds(ticks(x) / per)}: ${isAnalysed(report) ? share(over.shares[at(ticks(x))]!) : "unknown"} waiting`}
         onDrag={(from, to, isDone) => show(page, ticks(Math.min(from[0], to[0])), ticks(Math.max(from[0], to[0])), !isDone)}
         onClick={(x) => { const half = (view.end - view.begin) / 2; show(page, ticks(x) - half, ticks(x) + half, false); }}
         onDouble={() => page.change({ time: null })}

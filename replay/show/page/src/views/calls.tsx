@@ -78,7 +78,7 @@ function MetricTree({ page }: { page: Page }) {
       <Tree
         name="Metrics" roots={roots} children={(node) => children.get(node) ?? []} open={open} parent={parent}
         label={(node) => (node === WAITING ? "Waiting (all)" : report.metrics[node]!.title)}
-        note={(node) => (node === WAITING ? "" : report.metrics[node]!.obstacle ?? "")}
+        note={(node) => (quantity(node, false).obstacle ?? "")}
         value={value} most={whole}
         text={(it, node) => (it === null ? "" : sparse(it, whole(node), (value) =>
           chosen(value, quantity(node, false).unit, page.state, report, whole(node), decimals(whole(node)))))}

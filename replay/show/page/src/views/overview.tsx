@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
+import { isAnalysed } from "../data/report.js";
 import { usePage } from "../state/context.js";
 import { waitRows, waitsOfMetric } from "./waits.js";
 
@@ -45,7 +46,7 @@ export function Overview() {
               )}
             </p>
           ))}
-          {report.run.waiting !== null && places.count > 1 && (
+          {report.run.waiting !== null && isAnalysed(report) && places.count > 1 && (
             <p><button type="button" onClick={() => ranks(0)}>waiting of all ranks</button></p>
           )}
         </nav>

@@ -5,6 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Topology } from "../data/report.js";
 import { cnodesOf, quantityOf, usePage } from "../state/context.js";
 import { css, cividis, palette } from "../ui/colours.js";
+import { MetricOptions } from "../ui/choices.js";
 import { chosen, decimals } from "../ui/format.js";
 import { Picture } from "../ui/picture.js";
 import { Rows } from "../ui/rows.js";
@@ -27,7 +28,14 @@ export function Ranks() {
   );
   const axes = useMemo(() => axesOfMode(state.mode, report.topologies), [state.mode, report]);
   if (!quantity) return null;
-  if (!by) return <p class="limit">{quantity.title}: {quantity.obstacle ?? "values of this metric do not add up over locations"}. Choose another metric in Calls.</p>;
+  if (!by) {
+    return (
+      <div class="ranks">
+        <div class="modes"><Choice page={page} /></div>
+        <p class="limit">{quantity.title}: {quantity.obstacle ?? "values of this metric do not add up over locations"}. Choose another metric.</p>
+      </div>
+    );
+  }
   const all = severities.all(quantity);
   const known = Array.from({ length: places.count }, (_, at) => at).filter((at) => places.known[at] === 1 && places.kind[at] !== 2);
   const unknown = Array.from({ length: places.count }, (_, at) => at).filter((at) => places.known[at] !== 1 && places.kind[at] !== 2).length;
@@ -82,13 +90,11 @@ export function Ranks() {
 /** The metric that is shown. */
 export function Choice({ page }: { page: ReturnType<typeof usePage> }) {
   const { report } = page.data;
-  const depth = (at: number): number => { const parent = report.metrics[at]?.parent; return parent == null ? 0 : 1 + depth(parent); };
   return (
     <label>Metric{" "}
       <select value={page.state.metric} onChange={(event) => page.change({ metric: event.currentTarget.value, isOwn: false })}>
         {report.waiting.length > 0 && <option value="waiting">Waiting (all)</option>}
-        {report.metrics.map((metric, at) => metric && metric.combine === "sum" && !metric.obstacle &&
-          <option key={metric.name} value={metric.name}>{"\u00a0\u00a0".repeat(depth(at))}{metric.title}</option>)}
+        <MetricOptions report={report} />
       </select>
     </label>
   );

@@ -5,6 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Quantity } from "../data/severities.js";
 import { usePage } from "../state/context.js";
 import { palette } from "../ui/colours.js";
+import { MetricOptions } from "../ui/choices.js";
 import { ofUnit } from "../ui/format.js";
 import { Picture } from "../ui/picture.js";
 
@@ -38,7 +39,7 @@ export function Scatter(props: { quantity: Quantity; cnodes: readonly number[]; 
     <section aria-label="One metric over another">
       <h2>{quantity.title} over{" "}
         <select aria-label="Metric across" value={name} onChange={(event) => setName(event.currentTarget.value)}>
-          {report.metrics.map((it) => it && it.combine === "sum" && !it.obstacle && <option key={it.name} value={it.name}>{it.title}</option>)}
+          <MetricOptions report={report} />
         </select>{" "}of the whole program
       </h2>
       <Picture

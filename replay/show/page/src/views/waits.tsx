@@ -6,11 +6,14 @@ import type { Data } from "../data/load.js";
 import { NONE, column } from "../data/table.js";
 import { usePage, type Page } from "../state/context.js";
 import { INITIAL } from "../state/state.js";
-import { bytes, decimals, seconds } from "../ui/format.js";
+import { bytes, cut, decimals, seconds } from "../ui/format.js";
 import { Rows } from "../ui/rows.js";
 import { Sides } from "./sides.js";
 import { waitsOf } from "./time/events.js";
 import { fitWait } from "./time/window.js";
+
+/** Letters of a function in the table. */
+const NAME = 40;
 
 /** A wait, as the command waits numbers it. Times are seconds. */
 export interface WaitRow {
@@ -124,7 +127,7 @@ export function Waits() {
   const wait = shownWait(page, shown);
   const digits = decimals(Math.max(0, ...all.map((it) => it.seconds)));
   const at = decimals(Math.max(0, ...all.map((it) => it.begin)));
-  const name = (cnode: number) => (cnode === NONE ? "?" : calls.name(cnode));
+  const name = (cnode: number) => (cnode === NONE ? "?" : cut(calls.name(cnode), NAME));
   return (
     <div class="waits">
       <div class="modes">

@@ -51,5 +51,6 @@ function words(data: Data, view: Visible, rows: readonly number[]): string {
     return "There are too many calls in this time to show each: zoom in.";
   }
   if (!data.tables.has("windows")) return "Single calls are not in this page.";
+  if ((data.tables.get("windows")?.rows ?? 0) === 0) return "Single calls and messages are known around severe waits; this page has none.";
   return "Single calls and messages are known around the severest waits: choose one, and fit it.";
 }

@@ -147,7 +147,7 @@ export function TimeView() {
         onKey={onKey}
       />
       <p class="limit">
-        Circles are the {waits} severest waits of the whole run.{" "}
+        {waits > 0 && `Circles are the ${waits} severest waits of the whole run. `}
         <About view={view} rows={rows} />{" "}
         {cells && cells.level.bin_ticks > (view.end - view.begin) / 500 && `Cells are bins of ${seconds(cells.level.bin_ticks / per)}. `}
         {messages > MESSAGES && `${MESSAGES} of ${messages} messages are drawn. `}

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     const PICTURE: Picture = Picture(
-        "sender     ===== computes ======[ send ]====\nreceiver   ==[ receive ~~~~~~~~~~~~~~~~~]====\n             |<-- Late Sender ->|\n",
+        "sender     ===== computes ======[ send ]====\nreceiver   ==[ receive ~~~~~~~~~        ]====\n             |<-- Late Sender ->|\n",
     );
 
     #[test]

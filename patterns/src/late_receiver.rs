@@ -43,7 +43,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     explanation: Explanation {
         picture: Some(Picture(
             "\
-sender     ==[ send ~~~~~~~~~~~~~~~~~~~~]=====
+sender     ==[ send ~~~~~~~~~~~~~       ]=====
 receiver   ===== computes =======[ receive ]==
              |<- Late Receiver ->|
 ",

@@ -43,7 +43,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
         picture: Some(Picture(
             "\
 sender     ===== computes ======[ send ]====
-receiver   ==[ receive ~~~~~~~~~~~~~~~~~]====
+receiver   ==[ receive ~~~~~~~~~        ]====
              |<-- Late Sender ->|
 ",
         )),

@@ -82,7 +82,7 @@ fn of_report(args: &Args, file: &Path, output: &mut Output<'_>) -> Result<Status
         return split(&opened, &options, folder, output);
     }
     let remarks = sink::file(place.file(), u64::MAX, output, |out| page::write(&opened, &options, out))?;
-    place.tell(opened.path.display().to_string(), remarks, output)
+    place.tell(opened.path.display().to_string(), remarks, IN_BROWSER, output)
 }
 
 /// Writes the page of a report as a directory of files.
@@ -94,7 +94,13 @@ fn split(opened: &Opened, options: &Options, path: &Path, output: &mut Output<'_
         folder.file(&name, |out| Ok(out.write_all(&contents)?))?;
     }
     folder.finish()?;
-    Place(path.join("index.html")).tell(opened.path.display().to_string(), remarks, output)
+    let place = Place(path.join("index.html"));
+    place.tell(
+        opened.path.display().to_string(),
+        remarks,
+        "for a web server, opened from disk it has the first screen only",
+        output,
+    )
 }
 
 fn of_comparison(args: &Args, output: &mut Output<'_>) -> Result<Status> {
@@ -109,9 +115,12 @@ fn of_comparison(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         let place = Place::of(args, Path::new("diff"));
         let remarks =
             sink::file(place.file(), u64::MAX, output, |out| page::write_comparison(&made, &title, out))?;
-        place.tell(names.join(" "), remarks, output)
+        place.tell(names.join(" "), remarks, IN_BROWSER, output)
     })
 }
+
+/// What to do with a page in one file.
+const IN_BROWSER: &str = "open it in a browser";
 
 /// Where a page goes.
 struct Place(PathBuf);
@@ -127,8 +136,8 @@ impl Place {
         Some(&*self.0).filter(|path| *path != Path::new("-"))
     }
 
-    /// Says what was written, and what is missing.
-    fn tell(&self, of: String, remarks: Vec<String>, output: &mut Output<'_>) -> Result<Status> {
+    /// Says what was written, what is missing, and what to do with it.
+    fn tell(&self, of: String, remarks: Vec<String>, how: &str, output: &mut Output<'_>) -> Result<Status> {
         for remark in &remarks {
             output.warn(remark);
         }
@@ -141,7 +150,7 @@ impl Place {
         document.fact("remarks", remarks);
         #[expect(clippy::cast_precision_loss, reason = "a size for people")]
         let size = numbers::bytes(bytes as f64);
-        document.text(format!("{} ({size}): open it in a browser", file.display()));
+        document.text(format!("{} ({size}): {how}", file.display()));
         output.print(&document)?;
         Ok(Status::Done)
     }

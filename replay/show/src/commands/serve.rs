@@ -80,6 +80,17 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     Ok(Status::Done)
 }
 
+/// A time in the largest unit in which it is a whole number.
+fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (number, unit) = match seconds {
+        1.. if seconds.is_multiple_of(3600) => (seconds / 3600, "hour"),
+        1.. if seconds.is_multiple_of(60) => (seconds / 60, "minute"),
+        _ => (seconds, "second"),
+    };
+    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Where the server listens, and how to get there from another machine.
 fn document(server: &Server, args: &Args, output: &Output<'_>) -> Document {
     let user = output.variable("USER").or(output.variable("LOGNAME")).unwrap_or("USER");
@@ -99,9 +110,9 @@ fn document(server: &Server, args: &Args, output: &Output<'_>) -> Document {
     document.fact("socket", server.socket().map(|path| path.display().to_string()));
     document.fact("tunnel", tunnel.clone());
     document.text(format!(
-        "Serving {} until Ctrl-C, or until no request came for {} minutes.",
+        "Serving {} until Ctrl-C, or until no request came for {}.",
         args.experiment.display(),
-        args.idle.as_secs().div_ceil(60)
+        duration(args.idle)
     ));
     let here = if server.port().is_some() { "Here, or behind the tunnel: " } else { "Behind the tunnel: " };
     document.picture(Line::styled(here, Style::Dim).and(url, Style::Strong));
@@ -112,6 +123,12 @@ fn document(server: &Server, args: &Args, output: &Output<'_>) -> Document {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_have_the_unit_that_fits() {
+        let told = [1, 90, 60, 600, 7200].map(|seconds| duration(Duration::from_secs(seconds)));
+        assert_eq!(told, ["1 second", "90 seconds", "1 minute", "10 minutes", "2 hours"]);
+    }
 
     #[test]
     fn times_have_units() {

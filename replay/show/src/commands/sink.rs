@@ -3,7 +3,7 @@
 //! If anything fails, such as a full disk, what was there before is still there.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -107,6 +107,11 @@ pub(super) fn file<T: Default>(
     if path.is_dir() {
         return Err(Error::new(format!("{name}: is a directory, expected the name of a file")));
     }
+    if is_report(path) {
+        return Err(Error::new(format!(
+            "{name}: is a report and stays what it is; name another file with -o"
+        )));
+    }
     let folder = folder(path);
     let mode = Permissions::from_mode(0o666);
     let file =
@@ -140,6 +145,14 @@ fn to_results<T: Default>(
         Ok(())
     })?;
     done
+}
+
+/// Whether a file is a tar archive, as reports are: who names one as the output has mixed up two names.
+fn is_report(path: &Path) -> bool {
+    // The magic of a header (POSIX.1-2017, pax, ustar Interchange Format).
+    let mut header = [0; 262];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    read.is_ok() && header.ends_with(b"ustar")
 }
 
 /// The folder of a path.
@@ -263,6 +276,21 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "no temporary file stays");
         let error = make(Path::new("/dev/full"), 10, b"more").unwrap_err().to_string();
         assert!(error.contains("No space left"), "{error}");
+    }
+
+    #[test]
+    fn reports_are_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace.cubex");
+        let mut report = vec![0; 512];
+        report[257..262].copy_from_slice(b"ustar");
+        fs::write(&path, &report).unwrap();
+        let error = make(&path, 10, b"page").unwrap_err().to_string();
+        assert!(
+            error.ends_with("trace.cubex: is a report and stays what it is; name another file with -o"),
+            "{error}"
+        );
+        assert_eq!(fs::read(&path).unwrap(), report);
     }
 
     #[test]

@@ -51,9 +51,14 @@ fn chromium_shows_what_json_says() {
     pages::compared(folder.path());
     pages::split(folder.path());
     check(node, "chromium.test.mjs", folder.path());
-    // The picture of the README, whose letters depend on the fonts of a machine.
+    // The pictures of the README, whose letters depend on the fonts of a machine.
     if std::env::var_os("REPLAY_WRITE").is_some() {
-        fs::copy(project("target/page/readme.png"), project("docs/page.png")).unwrap();
+        for (made, kept) in
+            [("readme", "page"), ("overview-light", "page-overview"), ("waits-chain", "page-waits")]
+        {
+            let (made, kept) = (format!("target/page/{made}.png"), format!("docs/{kept}.png"));
+            fs::copy(project(&made), project(&kept)).unwrap();
+        }
     }
 }
 

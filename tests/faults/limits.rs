@@ -72,8 +72,8 @@ fn threads_that_cannot_be_started_are_told_with_what_to_do() {
     assert_eq!(refused.messages().len(), 1, "{}", refused.stderr);
 }
 
-/// From hardly enough to start to enough for all; under the smallest limits the program cannot even be
-/// loaded.
+/// From hardly enough to start to enough for all. With its libraries the program takes 67 MiB of addresses before it does
+/// anything, if MPI is MPICH; below that it cannot even say so.
 #[test]
 fn limit_on_memory_gives_a_report_or_says_what_to_do() {
     let directory = fresh();
@@ -82,7 +82,7 @@ fn limit_on_memory_gives_a_report_or_says_what_to_do() {
     });
     let report = directory.path().join("trace.cubex");
     let mut refusals = 0;
-    for mebibytes in [60, 80, 100, 120, 140, 180, 260, 400, 4000] {
+    for mebibytes in [80, 100, 120, 140, 180, 260, 400, 4000] {
         let limit = format!("ulimit -v {}", mebibytes << 10);
         let done = run(&mut after(&limit, [directory.path(), Path::new("--threads=2")]));
         if done.status == Some(0) {
@@ -95,7 +95,7 @@ fn limit_on_memory_gives_a_report_or_says_what_to_do() {
         assert!(!report.exists());
         refusals += 1;
     }
-    assert!((1..9).contains(&refusals), "{refusals} of 9 limits are too low");
+    assert!((1..8).contains(&refusals), "{refusals} of 8 limits are too low");
 }
 
 /// The limit of the shell counts memory, but not mapped files.

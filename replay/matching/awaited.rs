@@ -15,7 +15,9 @@ pub(super) struct Awaited<'a> {
     members: &'a [Participation],
     memberships: &'a [Membership],
     ranks: Option<&'a [u32]>,
-    /// Where members wait for different ones, whom those wait for that can continue from a time on; by this time.
+    /// Whether members may wait for different ones.
+    has_several: bool,
+    /// Where they do, whom those wait for that can continue from a time on; by this time.
     givers: Option<FxHashMap<Ticks, usize>>,
     /// In other operations it is the same for all; `None` if it is not known yet.
     of_all: Option<Option<usize>>,
@@ -28,15 +30,19 @@ impl<'a> Awaited<'a> {
         memberships: &'a [Membership],
         ranks: Option<&'a [u32]>,
     ) -> Awaited<'a> {
-        Awaited { members, memberships, ranks, givers: None, of_all: None }
+        let class = members.first().and_then(|one| one.kind.class);
+        // Here, as finding the root of an operation takes a search among its members.
+        let has_several = class
+            .is_some_and(|class| with_members(members, ranks, |members| has_several_awaited(class, members)));
+        Awaited { members, memberships, ranks, has_several, givers: None, of_all: None }
     }
 
-    /// Position of the member that this one waits for, as [`awaited`] says: where each may wait for another one, in a scan
+    /// Position of the member that this one, which synchronises, waits for, as [`awaited`] says: where each may wait for another one, in a scan
     /// and in soft operations, without a search for each.
     pub(super) fn of(&mut self, at: usize) -> Option<usize> {
         let Awaited { members, memberships, ranks, .. } = *self;
         let class = members[0].kind.class?;
-        if with_members(members, ranks, |members| has_several_awaited(class, members)) {
+        if self.has_several {
             let last_begin = memberships[at].synchronisation()?.last_begin;
             let givers = self.givers.get_or_insert_with(|| givers_by_begin(class, members, ranks));
             return givers.get(&last_begin).copied();

@@ -7,11 +7,11 @@ use std::cmp::Reverse;
 
 use model::Ticks;
 use patterns::Within;
-use patterns::collective::awaited;
 use patterns::matched::{CollectiveClass, Interval};
 
 use super::Membership;
-use super::collectives::{Participation, with_members};
+use super::awaited::Awaited;
+use super::collectives::Participation;
 use crate::communicators::Participants;
 use crate::details::instances::{BothSides, NO_NUMBER};
 use crate::ids::{EventNumber, PathId};
@@ -43,6 +43,7 @@ pub(super) fn waits(
     let Some(Participants::Ranks(ranks)) = trace.communicators.get(members[0].communicator as usize) else {
         return waits;
     };
+    let mut awaited = Awaited::new(members, memberships, Some(ranks));
     for (pattern, rule) in &metrics.at_collective {
         let Some(subject) = pattern.subject.filter(|&at| SUBJECTS[at].within == Within::Collective(class))
         else {
@@ -58,9 +59,10 @@ pub(super) fn waits(
                 }
             }
         }
-        let Some(cause) = cause(class, ranks, members, memberships, who).filter(|_| all > 0) else {
+        if all <= 0 {
             continue;
-        };
+        }
+        let Some(cause) = awaited.of(who) else { continue };
         let both = tools.has_details.then(|| {
             let both = both_sides(members, who, cause, longest);
             // Others may have completed it long after all were there: nothing has caused that.
@@ -113,16 +115,4 @@ fn both_sides(members: &[Participation], who: usize, cause: usize, ticks: Ticks)
         team: NO_NUMBER,
         entered: BothSides::entered(members.iter().map(|part| (part.enter, part.place.location))),
     }
-}
-
-/// Position of the member that this one waits for.
-fn cause(
-    class: CollectiveClass,
-    ranks: &[u32],
-    members: &[Participation],
-    memberships: &[Membership],
-    who: usize,
-) -> Option<usize> {
-    let synchronisation = |at: usize| memberships[at].synchronisation();
-    with_members(members, Some(ranks), |members| awaited(class, members, synchronisation, who))
 }

@@ -40,14 +40,13 @@ pub(super) fn synchronise(
         awaited[last].get_or_insert(last);
     }
     // The member that others wait for ends with them, whomever it waits for itself.
-    let mut first_ends: Vec<Option<Ticks>> = vec![None; members.count];
+    let mut first_ends: Vec<Ticks> = (0..members.count).map(|at| (members.record)(at).end).collect();
     for (at, last) in awaited.iter().enumerate().filter_map(|(at, last)| Some((at, (*last)?))) {
-        let ends = (members.record)(at).end.min((members.record)(last).end);
-        first_ends[last] = Some(first_ends[last].map_or(ends, |first| first.min(ends)));
+        first_ends[last] = first_ends[last].min((members.record)(at).end);
     }
-    let synchronisation = |last: usize| {
-        let record = (members.record)(last);
-        Synchronisation { last_begin: record.begin, first_end: first_ends[last].unwrap_or(record.end) }
+    let synchronisation = |last: usize| Synchronisation {
+        last_begin: (members.record)(last).begin,
+        first_end: first_ends[last],
     };
     awaited.into_iter().map(|last| last.map(synchronisation)).collect()
 }

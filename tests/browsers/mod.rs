@@ -30,6 +30,14 @@ fn node() -> Option<Command> {
     None
 }
 
+/// Runs the checks of a file in pages that are made for them, if there are node and its packages.
+fn check_pages(file: &str, make: impl FnOnce(&Path)) {
+    let Some(node) = node() else { return };
+    let folder = fresh();
+    make(folder.path());
+    check(node, file, folder.path());
+}
+
 /// Runs the checks of a file in all pages of a folder.
 fn check(mut node: Command, file: &str, folder: &Path) {
     let screenshots = project("target/page");
@@ -64,32 +72,20 @@ fn chromium_shows_what_json_says() {
 
 #[test]
 fn chromium_shows_pages_of_all_kinds() {
-    let Some(node) = node() else { return };
-    let folder = fresh();
-    pages::of_all_kinds(folder.path());
-    check(node, "kinds.test.mjs", folder.path());
+    check_pages("kinds.test.mjs", pages::of_all_kinds);
 }
 
 #[test]
 fn chromium_shows_many_ranks() {
-    let Some(node) = node() else { return };
-    let folder = fresh();
-    pages::of_many(folder.path());
-    check(node, "many.test.mjs", folder.path());
+    check_pages("many.test.mjs", pages::of_many);
 }
 
 #[test]
 fn chromium_shows_comparisons() {
-    let Some(node) = node() else { return };
-    let folder = fresh();
-    pages::comparisons(folder.path());
-    check(node, "compare.test.mjs", folder.path());
+    check_pages("compare.test.mjs", pages::comparisons);
 }
 
 #[test]
 fn firefox_shows_pages() {
-    let Some(node) = node() else { return };
-    let folder = fresh();
-    pages::compared(folder.path());
-    check(node, "firefox.test.mjs", folder.path());
+    check_pages("firefox.test.mjs", pages::compared);
 }

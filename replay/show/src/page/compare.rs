@@ -4,14 +4,12 @@ use std::io::Write;
 
 use super::html::Html;
 use super::merged::merged;
-use super::{STYLE, own_style, policy, svg, whole};
+use super::{STYLE, end, own_style, policy, svg, whole};
 use crate::commands::diff::Made;
 use crate::commands::time::waiting_over_time;
 use crate::error::Result;
-use crate::opened::Opened;
 use crate::output::{Document, Line, Part, Style, Table, numbers, written};
 use crate::overview::words;
-use crate::tables::seconds;
 
 /// Cells of the pictures over time: enough for the largest zoom.
 const OVER_TIME: usize = 1024;
@@ -174,12 +172,4 @@ fn add_tree(made: &Made<'_, '_>, html: &mut Html) {
         );
     }
     html.close("section");
-}
-
-/// The end of a trace, in seconds.
-pub(super) fn end(opened: &Opened) -> f64 {
-    opened
-        .manifest
-        .as_ref()
-        .map_or(0.0, |manifest| seconds(manifest, i64::try_from(manifest.end).unwrap_or(i64::MAX)))
 }

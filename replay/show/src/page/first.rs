@@ -2,9 +2,8 @@
 
 use cubex::LocationId;
 
-use super::compare::end;
 use super::html::Html;
-use super::{colours, svg};
+use super::{colours, end, svg};
 use crate::commands::time::waiting_over_time;
 use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;

@@ -26,6 +26,7 @@ use std::io::Write;
 use crate::error::Result;
 use crate::opened::Opened;
 use crate::overview::Overview;
+use crate::tables::seconds;
 use crate::values::Values;
 use blocks::{Blocks, Source};
 use html::Html;
@@ -138,4 +139,12 @@ fn whole(title: &str, policy: &str, style: Html, body: Html) -> String {
     html.raw(&style.into_text()).close("head").open("body", &[]);
     html.raw(&body.into_text()).close("body").close("html");
     html.into_text()
+}
+
+/// The end of a trace, in seconds.
+fn end(opened: &Opened) -> f64 {
+    opened
+        .manifest
+        .as_ref()
+        .map_or(0.0, |manifest| seconds(manifest, i64::try_from(manifest.end).unwrap_or(i64::MAX)))
 }

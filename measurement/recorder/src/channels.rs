@@ -24,6 +24,8 @@ pub(crate) enum Channel {
     From(u32, u32, u32),
     /// Collective operations.
     Collective(u32),
+    /// Collective operations among neighbours.
+    Neighborhood(u32),
 }
 
 impl Channel {
@@ -34,6 +36,7 @@ impl Channel {
             Channel::To(communicator, rank, tag) => (1, communicator, rank, tag),
             Channel::From(communicator, rank, tag) => (2, communicator, rank, tag),
             Channel::Collective(communicator) => (3, communicator, 0, 0),
+            Channel::Neighborhood(communicator) => (4, communicator, 0, 0),
         };
         let (kind, communicator) = (u64::from(kind), u64::from(communicator));
         key::of(&[kind << 32 | communicator, u64::from(rank) << 32 | u64::from(tag)])

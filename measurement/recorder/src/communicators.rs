@@ -5,7 +5,8 @@
 //! that create something from the parent, and the first member. The new key is made of these.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use recording::journal::{self, JournalRecord, ranges};
 
@@ -14,6 +15,7 @@ use crate::key;
 use crate::levels::Zeroed;
 use crate::memory::Scratch;
 use crate::mpi::{Mpi, UNDEFINED};
+use crate::neighborhoods::Neighborhood;
 use crate::process::Process;
 use crate::shared::Shared;
 
@@ -31,9 +33,13 @@ pub(crate) struct Communicator {
     key: AtomicU64,
     /// How many communicators, windows and files have been created from it.
     children: AtomicU64,
+    /// How many persistent collective operations have been initialized on it.
+    persistent: AtomicU32,
+    /// The neighbours of the process in its topology; null until they are asked for.
+    pub(crate) neighborhood: AtomicPtr<Neighborhood>,
 }
 
-// SAFETY: atomic integers and a `bool`; zero is a value of each.
+// SAFETY: atomic integers, a `bool` and a pointer; zero is a value of each.
 unsafe impl Zeroed for Communicator {}
 
 impl Communicator {
@@ -44,6 +50,8 @@ impl Communicator {
         self.is_inter.store(is_inter, Ordering::Relaxed);
         self.key.store(key, Ordering::Relaxed);
         self.children.store(0, Ordering::Relaxed);
+        self.persistent.store(0, Ordering::Relaxed);
+        self.neighborhood.store(null_mut(), Ordering::Relaxed);
     }
 
     /// Returns its number in the process.
@@ -68,6 +76,12 @@ impl Communicator {
     #[inline]
     pub(crate) fn is_inter(&self) -> bool {
         self.is_inter.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of a persistent collective operation that is being initialized on it. All members
+    /// do so in the same order (MPI 4.0, 6.13), so they have the same number for it.
+    pub(crate) fn next_persistent(&self) -> u32 {
+        self.persistent.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Returns its key, which all members have.
@@ -103,6 +117,8 @@ impl Communicators {
             is_inter: false.into(),
             key: 1.into(),
             children: 0.into(),
+            persistent: 0.into(),
+            neighborhood: null_mut::<Neighborhood>().into(),
         };
         Communicators {
             known,
@@ -160,14 +176,30 @@ impl Communicators {
     /// Returns the world ranks of a group's members; `None` if one is not in the world.
     pub(crate) fn members(&self, mpi: &Mpi, group: usize) -> Option<Vec<u32>> {
         let mut size: c_int = 0;
-        // SAFETY: the group exists, and both vectors have as many elements as the group has ranks.
+        // SAFETY: the group exists, and `size` is writable.
+        unsafe { (mpi.group_size)(group, &mut size) };
+        self.translated(mpi, group, &(0..size).collect::<Vec<_>>())
+    }
+
+    /// Returns the world ranks of some processes of a communicator; `None` if one is not in the world.
+    pub(crate) fn in_world(&self, mpi: &Mpi, handle: usize, ranks: &[c_int]) -> Option<Vec<u32>> {
+        let mut group = 0;
+        // SAFETY: the communicator exists; the group is made and freed here.
         unsafe {
-            (mpi.group_size)(group, &mut size);
-            let ranks: Vec<c_int> = (0..size).collect();
-            let mut members: Vec<c_int> = vec![UNDEFINED; ranks.len()];
-            (mpi.group_translate_ranks)(group, size, ranks.as_ptr(), self.world_group, members.as_mut_ptr());
-            members.into_iter().map(|member| u32::try_from(member).ok()).collect()
+            (mpi.comm_group)(handle, &mut group);
+            let members = self.translated(mpi, group, ranks);
+            (mpi.group_free)(&mut group);
+            members
         }
+    }
+
+    /// Returns the world ranks of some ranks of a group.
+    fn translated(&self, mpi: &Mpi, group: usize, ranks: &[c_int]) -> Option<Vec<u32>> {
+        let mut members: Vec<c_int> = vec![UNDEFINED; ranks.len()];
+        let (count, ranks, world) = (ranks.len() as c_int, ranks.as_ptr(), self.world_group);
+        // SAFETY: callers pass ranks of the group, which exists; there is room for as many.
+        unsafe { (mpi.group_translate_ranks)(group, count, ranks, world, members.as_mut_ptr()) };
+        members.into_iter().map(|member| u32::try_from(member).ok()).collect()
     }
 
     /// As [`Self::members`], without allocating, for frequent calls.

@@ -6,16 +6,13 @@
 //! see `channels`.
 
 use model::MeasurementMode;
-use recording::attributes::{COUNTED, DISORDERED, POSTED, UNRECORDED};
+use recording::attributes::{COUNTED, DISORDERED, POSTED, UINT64, UNRECORDED};
 
 use crate::channels::{Channel, ReceiveGap};
 use crate::clock::now;
 use crate::events::Events;
 use crate::record;
 use crate::thread::Thread;
-
-/// OTF2's number of the type of all attributes here (`OTF2_TYPE_UINT64`).
-const UINT64: u8 = 4;
 
 /// The posting of a receive.
 #[derive(Clone, Copy)]
@@ -54,6 +51,18 @@ pub(crate) fn report(events: &mut Events, time: u64, missing: Option<u64>) {
     if let Some(missing) = missing {
         events.attributes(time, &[(UNRECORDED, UINT64, missing)]);
     }
+}
+
+/// As [`report`], for an operation among neighbours, which has these attributes in any case.
+#[inline]
+pub(crate) fn report_neighbors(
+    events: &mut Events,
+    time: u64,
+    missing: Option<u64>,
+    [incoming, outgoing]: [(u32, u8, u64); 2],
+) {
+    let list = [incoming, outgoing, (UNRECORDED, UINT64, missing.unwrap_or(0))];
+    events.attributes(time, &list[..2 + usize::from(missing.is_some())]);
 }
 
 /// Notes that a receive is complete at a time; `record` records that.

@@ -7,7 +7,7 @@
 //! | `call`, `hooks`, `regions`, `instrumented`, `sampling` | sources of events: MPI calls, named regions, instrumented functions, samples |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | counts instead of events if the program is profiled |
-//! | `communicators`, `requests`, `windows`, `pending`, `files`, `volumes` | MPI's objects |
+//! | `communicators`, `neighborhoods`, `groups`, `requests`, `windows`, `pending`, `files`, `volumes` | MPI's objects |
 //! | `clock`, `synchronize`, `rounds` | time, clock offsets, parts of a run |
 //! | `handles`, `shared`, `levels` | tables that threads share: by handles of MPI, by other keys, and their slots |
 //! | `gaps`, `channels` | counts of what is not recorded |
@@ -28,6 +28,7 @@ mod events;
 mod files;
 mod filter;
 mod gaps;
+mod groups;
 mod handles;
 mod hooks;
 mod inside;
@@ -36,6 +37,7 @@ mod key;
 mod levels;
 mod memory;
 mod mpi;
+mod neighborhoods;
 #[cfg_attr(feature = "static", path = "linked.rs")]
 mod next;
 mod peers;

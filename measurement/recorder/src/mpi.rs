@@ -62,6 +62,19 @@ pub(crate) fn root() -> i32 {
     if is_open_mpi() { -4 } else { -3 }
 }
 
+/// `MPI_CART`.
+pub(crate) fn cartesian() -> i32 {
+    if is_open_mpi() { 1 } else { 2 }
+}
+
+/// `MPI_GRAPH`.
+pub(crate) fn graph() -> i32 {
+    if is_open_mpi() { 2 } else { 1 }
+}
+
+/// `MPI_DIST_GRAPH`.
+pub(crate) const DIST_GRAPH: i32 = 3;
+
 /// `MPI_UNDEFINED`.
 pub(crate) const UNDEFINED: i32 = -32766;
 
@@ -192,6 +205,7 @@ functions! {
     allreduce: c"PMPI_Allreduce" (*const c_int, *mut c_int, c_int, usize, usize, usize);
     bcast: c"PMPI_Bcast" (*mut u8, c_int, usize, c_int, usize);
     cart_get: c"PMPI_Cart_get" (usize, c_int, *mut c_int, *mut c_int, *mut c_int);
+    cart_shift: c"PMPI_Cart_shift" (usize, c_int, c_int, *mut c_int, *mut c_int);
     cartdim_get: c"PMPI_Cartdim_get" (usize, *mut c_int);
     comm_dup: c"PMPI_Comm_dup" (usize, *mut usize);
     comm_free: c"PMPI_Comm_free" (*mut usize);
@@ -200,14 +214,19 @@ functions! {
     comm_remote_group: c"PMPI_Comm_remote_group" (usize, *mut usize);
     comm_size: c"PMPI_Comm_size" (usize, *mut c_int);
     comm_test_inter: c"PMPI_Comm_test_inter" (usize, *mut c_int);
+    dist_graph_neighbors: c"PMPI_Dist_graph_neighbors" (usize, c_int, *mut c_int, *mut c_int, c_int, *mut c_int, *mut c_int);
+    dist_graph_neighbors_count: c"PMPI_Dist_graph_neighbors_count" (usize, *mut c_int, *mut c_int, *mut c_int);
     gather: c"PMPI_Gather" (*const u8, c_int, usize, *mut u8, c_int, usize, c_int, usize);
     get_library_version: c"PMPI_Get_library_version" (*mut c_char, *mut c_int);
+    graph_neighbors: c"PMPI_Graph_neighbors" (usize, c_int, c_int, *mut c_int);
+    graph_neighbors_count: c"PMPI_Graph_neighbors_count" (usize, c_int, *mut c_int);
     group_free: c"PMPI_Group_free" (*mut usize);
     group_size: c"PMPI_Group_size" (usize, *mut c_int);
     group_translate_ranks: c"PMPI_Group_translate_ranks" (usize, c_int, *const c_int, usize, *mut c_int);
     recv: c"PMPI_Recv" (*mut u8, c_int, usize, c_int, c_int, usize, usize);
     scatter: c"PMPI_Scatter" (*const u8, c_int, usize, *mut u8, c_int, usize, c_int, usize);
     send: c"PMPI_Send" (*const u8, c_int, usize, c_int, c_int, usize);
+    topo_test: c"PMPI_Topo_test" (usize, *mut c_int);
     type_size: c"PMPI_Type_size_x" (usize, *mut i64);
 }
 

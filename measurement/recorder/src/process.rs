@@ -15,8 +15,10 @@ use crate::channels::Channels;
 use crate::communicators::Communicators;
 use crate::files::Files;
 use crate::filter::Filter;
+use crate::groups::Groups;
 use crate::inside::Guarded;
 use crate::mpi::Mpi;
+use crate::neighborhoods::Neighborhoods;
 use crate::requests::Requests;
 use crate::rounds;
 use crate::selection::Selection;
@@ -36,6 +38,8 @@ pub(crate) struct Process {
     /// The clock that is used, see `synchronize`.
     pub(crate) clocks: Clocks,
     pub(crate) communicators: Communicators,
+    pub(crate) groups: Groups,
+    pub(crate) neighborhoods: Neighborhoods,
     pub(crate) requests: Requests,
     pub(crate) windows: Windows,
     pub(crate) files: Files,
@@ -127,6 +131,8 @@ pub(crate) fn begin(
         settings,
         communicator,
         clocks,
+        groups: Groups::new(),
+        neighborhoods: Neighborhoods::new(),
         requests: Requests::new(),
         windows: Windows::new(),
         files: Files::new(),

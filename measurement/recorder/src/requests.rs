@@ -7,7 +7,9 @@ use crate::channels::Channel;
 use crate::gaps::{self, Posting};
 use crate::handles::{Fate, Handles, Owned};
 use crate::mpi::Status;
+use crate::neighborhoods::NeighborGroups;
 use crate::record;
+use crate::volumes::ROOT_NONE;
 
 /// The kind of operation of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,11 +18,14 @@ pub(crate) enum OperationKind {
     Receive,
     /// A non-blocking collective operation.
     Collective(CollectiveOp),
+    /// A non-blocking collective operation among neighbours.
+    Neighborhood(CollectiveOp),
     /// A one-sided operation on a window.
     OneSided,
     /// A transfer of a file.
     File,
-    /// A communicator that is being duplicated: it is created when the request is complete.
+    /// A communicator that is being duplicated, a non-blocking collective operation: the duplicate is created
+    /// when the request is complete.
     Duplicate,
 }
 
@@ -34,7 +39,8 @@ pub(crate) struct Operation {
     /// Number of the communicator, window or file handle.
     pub(crate) scope: u32,
     /// Rank of the partner, or the root. Of a receive it may be `MPI_ANY_SOURCE`, and the tag `MPI_ANY_TAG`:
-    /// negative numbers.
+    /// negative numbers. Of an operation among neighbours these are the numbers of their groups: those that
+    /// the process receives from, and those that it sends to.
     pub(crate) peer: u32,
     pub(crate) tag: u32,
     /// When it was started; for a message that a matched probe has found, when the probe started.
@@ -45,6 +51,8 @@ pub(crate) struct Operation {
     pub(crate) bytes: u64,
     /// Bytes that are received, where that is known beforehand; for a duplicate, its origin.
     pub(crate) received: u64,
+    /// Number of a persistent collective operation among those that were initialized on its communicator.
+    pub(crate) persistent: u32,
     /// Address where the handle of a duplicate will be.
     pub(crate) place: usize,
     pub(crate) is_persistent: bool,
@@ -65,6 +73,7 @@ impl Operation {
             is_recorded: true,
             bytes: 0,
             received: 0,
+            persistent: 0,
             place: 0,
             is_persistent: false,
             is_active: true,
@@ -228,6 +237,20 @@ pub(crate) unsafe fn complete(call: &mut Call, handle: usize, done: &Operation, 
             done.received,
             done.number,
         ),
+        OperationKind::Neighborhood(operation) => {
+            let groups = NeighborGroups { incoming: done.peer, outgoing: done.tag };
+            events.attributes(time, &groups.attributes());
+            record::non_blocking_collective_complete(
+                events,
+                time,
+                operation,
+                scope,
+                ROOT_NONE,
+                done.bytes,
+                done.received,
+                done.number,
+            );
+        }
         OperationKind::OneSided => record::rma_complete_non_blocking(events, time, scope, done.number),
         OperationKind::File => record::io_complete(events, time, scope, status.bytes, done.number),
         OperationKind::Duplicate => crate::hooks::communicators::duplicated(call, done, time),
@@ -243,11 +266,12 @@ pub(crate) fn incomplete(call: &mut Call, operation: &Operation) {
     let events = &mut call.thread.events;
     let (number, scope) = (operation.number, u64::from(operation.scope));
     match operation.kind {
-        OperationKind::Send | OperationKind::Receive | OperationKind::Collective(_) => {
-            record::mpi_request_test(events, time, number)
-        }
+        OperationKind::Send
+        | OperationKind::Receive
+        | OperationKind::Collective(_)
+        | OperationKind::Neighborhood(_)
+        | OperationKind::Duplicate => record::mpi_request_test(events, time, number),
         OperationKind::OneSided => record::rma_test(events, time, scope, number),
         OperationKind::File => record::io_test(events, time, scope, number),
-        OperationKind::Duplicate => {}
     }
 }

@@ -7,8 +7,10 @@
 
 use model::CollectiveOp;
 
+use crate::channels::Channel;
 use crate::communicators::Communicator;
 use crate::mpi::{self, handle_at, in_place};
+use crate::neighborhoods::{NeighborGroups, Neighborhood};
 use crate::process::Process;
 
 /// No root (OTF2's `CollectiveRoot`).
@@ -31,6 +33,18 @@ pub(crate) struct Volume {
     pub(crate) sent: u64,
     /// Bytes that the process receives.
     pub(crate) received: u64,
+    /// The neighbours, if it is among neighbours.
+    pub(crate) neighbors: Option<NeighborGroups>,
+}
+
+impl Volume {
+    /// Returns the operations that it is counted with: those among neighbours are counted by themselves.
+    pub(crate) fn channel(&self) -> Channel {
+        match self.neighbors {
+            None => Channel::Collective(self.communicator),
+            Some(_) => Channel::Neighborhood(self.communicator),
+        }
+    }
 }
 
 /// The input of a volume: the process, the arguments of a call that the program makes, and whether counts in
@@ -75,7 +89,8 @@ fn rootless(
 ) -> Option<Volume> {
     let communicator = process.communicators.find(communicator)?;
     let (sent, received) = volume(communicator);
-    Some(Volume { operation, communicator: communicator.number(), root: ROOT_NONE, sent, received })
+    let communicator = communicator.number();
+    Some(Volume { operation, communicator, root: ROOT_NONE, sent, received, neighbors: None })
 }
 
 fn rooted(
@@ -87,7 +102,37 @@ fn rooted(
     let communicator = process.communicators.find(communicator)?;
     let root = root(communicator, root_argument);
     let (sent, received) = if root.is_idle { (0, 0) } else { volume(communicator, root.is_me) };
-    Some(Volume { operation, communicator: communicator.number(), root: root.reference, sent, received })
+    let communicator = communicator.number();
+    Some(Volume { operation, communicator, root: root.reference, sent, received, neighbors: None })
+}
+
+/// An operation among neighbours. It counts as an all-to-all operation with separate counts, which is what
+/// readers take it for that do not look at the neighbours.
+fn among_neighbors(
+    (process, _, _): VolumeInput<'_>,
+    operation: CollectiveOp,
+    handle: usize,
+    volume: impl FnOnce(&Neighborhood) -> (u64, u64),
+) -> Option<Volume> {
+    let communicator = process.communicators.find(handle)?;
+    let neighborhood = process.neighborhoods.of(process, communicator, handle)?;
+    let (sent, received) = volume(neighborhood);
+    let (communicator, neighbors) = (communicator.number(), Some(neighborhood.groups));
+    Some(Volume { operation, communicator, root: ROOT_NONE, sent, received, neighbors })
+}
+
+/// Iterates over the positions of the neighbours that are processes.
+fn positions(neighbors: &[bool]) -> impl Iterator<Item = usize> {
+    (0..).zip(neighbors).filter(|&(_, &is_process)| is_process).map(|(at, _)| at)
+}
+
+/// Returns the sum of the counts of the neighbours that are processes.
+///
+/// # Safety
+/// The array has a count for each neighbour.
+unsafe fn sum_of_neighbors(counts: usize, neighbors: &[bool], wide: bool) -> i64 {
+    // SAFETY: the caller guarantees it.
+    positions(neighbors).map(|at| unsafe { count_at(counts, at, wide) }).sum()
 }
 
 /// Returns the count at a position of an array.
@@ -307,5 +352,63 @@ pub(crate) fn exscan(input: VolumeInput<'_>) -> Option<Volume> {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]);
         let (rank, size) = (u64::from(communicator.rank()), u64::from(communicator.size()));
         ((size - rank - 1) * bytes, rank * bytes)
+    })
+}
+
+/// `MPI_Neighbor_allgather`: (send buffer, count, type, receive buffer, count, type, communicator)
+pub(crate) fn neighbor_allgather(input: VolumeInput<'_>) -> Option<Volume> {
+    let (process, a, _) = input;
+    among_neighbors(input, CollectiveOp::ALLTOALLV, a[6], |neighborhood| {
+        let number = |neighbors| positions(neighbors).count() as u64;
+        let (sent, received) = (process.mpi.bytes(a[1] as i64, a[2]), process.mpi.bytes(a[4] as i64, a[5]));
+        (sent * number(&neighborhood.outgoing), received * number(&neighborhood.incoming))
+    })
+}
+
+/// `MPI_Neighbor_allgatherv`: (send buffer, count, type, receive buffer, counts, displacements, type,
+/// communicator)
+pub(crate) fn neighbor_allgatherv(input: VolumeInput<'_>) -> Option<Volume> {
+    let (process, a, wide) = input;
+    among_neighbors(input, CollectiveOp::ALLTOALLV, a[7], |neighborhood| {
+        let sent = process.mpi.bytes(a[1] as i64, a[2]) * positions(&neighborhood.outgoing).count() as u64;
+        // SAFETY: the program passes a count for each neighbour.
+        let received = unsafe { sum_of_neighbors(a[4], &neighborhood.incoming, wide) };
+        (sent, process.mpi.bytes(received, a[6]))
+    })
+}
+
+/// `MPI_Neighbor_alltoall`: (send buffer, count, type, receive buffer, count, type, communicator)
+pub(crate) fn neighbor_alltoall(input: VolumeInput<'_>) -> Option<Volume> {
+    neighbor_allgather(input)
+}
+
+/// `MPI_Neighbor_alltoallv`: (send buffer, counts, displacements, type, receive buffer, counts,
+/// displacements, type, communicator)
+pub(crate) fn neighbor_alltoallv(input: VolumeInput<'_>) -> Option<Volume> {
+    let (process, a, wide) = input;
+    among_neighbors(input, CollectiveOp::ALLTOALLV, a[8], |neighborhood| {
+        // SAFETY: the program passes a count for each neighbour.
+        let (sent, received) = unsafe {
+            (
+                sum_of_neighbors(a[1], &neighborhood.outgoing, wide),
+                sum_of_neighbors(a[5], &neighborhood.incoming, wide),
+            )
+        };
+        (process.mpi.bytes(sent, a[3]), process.mpi.bytes(received, a[7]))
+    })
+}
+
+/// `MPI_Neighbor_alltoallw`: (send buffer, counts, displacements, types, receive buffer, counts,
+/// displacements, types, communicator)
+pub(crate) fn neighbor_alltoallw(input: VolumeInput<'_>) -> Option<Volume> {
+    let (process, a, wide) = input;
+    among_neighbors(input, CollectiveOp::ALLTOALLW, a[8], |neighborhood| {
+        let bytes = |neighbors: &[bool], counts: usize, types: usize| -> u64 {
+            positions(neighbors)
+                // SAFETY: the program passes a count and a type for each neighbour.
+                .map(|at| unsafe { process.mpi.bytes(count_at(counts, at, wide), handle_at(types, at)) })
+                .sum()
+        };
+        (bytes(&neighborhood.outgoing, a[1], a[3]), bytes(&neighborhood.incoming, a[5], a[7]))
     })
 }

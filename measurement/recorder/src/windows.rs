@@ -3,17 +3,15 @@
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use recording::journal::{self, JournalRecord, ranges};
+use recording::journal::{self, JournalRecord};
 
 use crate::communicators::Communicator;
 use crate::handles::Handles;
 use crate::inside::Inside;
-use crate::key;
 use crate::levels::Zeroed;
 use crate::memory::Scratch;
 use crate::pending::PendingAccesses;
 use crate::process::Process;
-use crate::shared::Shared;
 
 /// No group.
 pub(crate) const NO_GROUP: u32 = u32::MAX;
@@ -91,9 +89,6 @@ pub(crate) struct Windows {
     next: AtomicU32,
     /// The epochs of windows that were freed, to be reused.
     unused: Mutex<Vec<&'static Epochs>>,
-    /// Numbers of groups by keys of their members.
-    groups: Shared<AtomicU32>,
-    next_group: AtomicU32,
     has_overflowed: AtomicBool,
 }
 
@@ -103,8 +98,6 @@ impl Windows {
             known: Handles::new(),
             next: AtomicU32::new(0),
             unused: Mutex::new(Vec::new()),
-            groups: Shared::new(),
-            next_group: AtomicU32::new(0),
             has_overflowed: AtomicBool::new(false),
         }
     }
@@ -159,22 +152,9 @@ impl Windows {
         // Taken out of the thread's data, which nothing may refer to while the MPI library is called.
         let mut room = std::mem::replace(&mut thread.handles, Scratch::EMPTY);
         let members = process.communicators.members_in(&process.mpi, group, &mut room);
-        let number = members.map_or(NO_GROUP, |members| self.number_of_group(process, members));
+        let number = members.map_or(NO_GROUP, |members| process.groups.number(process, members));
         thread.handles = room;
         number
-    }
-
-    fn number_of_group(&self, process: &Process, members: &[u32]) -> u32 {
-        // There are as many groups as neighbourhoods, a few: two of them will not have the same key of 64
-        // bits.
-        let introduce = || {
-            let number = self.next_group.fetch_add(1, Ordering::Relaxed);
-            process.append(&JournalRecord::Group { group: number, members: ranges(members) });
-            number
-        };
-        let key = key::of_words(members);
-        let known = self.groups.get_or_insert(key, |number| number.store(introduce(), Ordering::Relaxed));
-        known.map_or_else(introduce, |number| number.load(Ordering::Relaxed))
     }
 
     /// Notes that more accesses are open than a window keeps.

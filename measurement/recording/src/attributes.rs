@@ -10,9 +10,20 @@ pub struct Attribute {
     pub name: &'static str,
     /// The meaning of its value.
     pub description: &'static str,
-    /// OTF2's number of the type of its value (`OTF2_Type`): 3 for 32 bits, 4 for 64 bits, both unsigned.
+    /// OTF2's number of the type of its value (`OTF2_Type`), one of those below.
     pub kind: u8,
 }
+
+/// OTF2's type of unsigned integers of 32 bits.
+pub const UINT32: u8 = 3;
+/// OTF2's type of unsigned integers of 64 bits.
+pub const UINT64: u8 = 4;
+/// OTF2's type of references to groups.
+pub const GROUP: u8 = 15;
+/// OTF2's type of references to communicators.
+pub const COMM: u8 = 17;
+/// OTF2's type of references to handles of files.
+pub const IO_HANDLE: u8 = 24;
 
 /// Number of the attribute with the offset of a transfer in a file.
 pub const OFFSET: u32 = 0;
@@ -32,34 +43,90 @@ pub const POSTED: u32 = 6;
 pub const DISORDERED: u32 = 7;
 /// Number of the attribute [`COUNTED`](attributes::COUNTED).
 pub const COUNTED: u32 = 8;
+/// Number of the attribute [`PROBE_SOURCE`](attributes::PROBE_SOURCE).
+pub const PROBE_SOURCE: u32 = 9;
+/// Number of the attribute [`PROBE_TAG`](attributes::PROBE_TAG).
+pub const PROBE_TAG: u32 = 10;
+/// Number of the attribute [`PROBE_COMM`](attributes::PROBE_COMM).
+pub const PROBE_COMM: u32 = 11;
+/// Number of the attribute [`NEIGHBORS_IN`](attributes::NEIGHBORS_IN).
+pub const NEIGHBORS_IN: u32 = 12;
+/// Number of the attribute [`NEIGHBORS_OUT`](attributes::NEIGHBORS_OUT).
+pub const NEIGHBORS_OUT: u32 = 13;
+/// Number of the attribute [`PERSISTENT_OPERATION`](attributes::PERSISTENT_OPERATION).
+pub const PERSISTENT_OPERATION: u32 = 14;
+/// Number of the attribute [`FILE`](attributes::FILE).
+pub const FILE: u32 = 15;
+/// Number of the attribute [`ASSERTION`](attributes::ASSERTION).
+pub const ASSERTION: u32 = 16;
 
 /// All attributes, by number.
 pub const ATTRIBUTES: &[Attribute] = &[
-    Attribute { name: "Offset", description: "Absolute read/write offset within a file.", kind: 4 },
-    Attribute { name: "ProcessId", description: "Process identifier", kind: 4 },
-    Attribute { name: "ThreadId", description: "Thread identifier", kind: 4 },
+    Attribute { name: "Offset", description: "Absolute read/write offset within a file.", kind: UINT64 },
+    Attribute { name: "ProcessId", description: "Process identifier", kind: UINT64 },
+    Attribute { name: "ThreadId", description: "Thread identifier", kind: UINT64 },
     Attribute {
         name: "AccessMode",
         description: "Access mode of MPI_File_open, the library's bits",
-        kind: 3,
+        kind: UINT32,
     },
-    Attribute { name: "View", description: "Displacement of the view of a file, in bytes", kind: 4 },
+    Attribute { name: "View", description: "Displacement of the view of a file, in bytes", kind: UINT64 },
     Attribute {
         name: attributes::UNRECORDED,
         description: "Messages of this channel, or operations of this communicator, that are missing before this one",
-        kind: 4,
+        kind: UINT64,
     },
     Attribute {
         name: attributes::POSTED,
         description: "When the receive was posted, if that is missing, in ticks of the process",
-        kind: 4,
+        kind: UINT64,
     },
     Attribute {
         name: attributes::DISORDERED,
         description: "1 if it is unknown how many messages of this channel are missing before others",
-        kind: 4,
+        kind: UINT64,
     },
-    Attribute { name: attributes::COUNTED, description: "1 if what is missing is counted", kind: 4 },
+    Attribute { name: attributes::COUNTED, description: "1 if what is missing is counted", kind: UINT64 },
+    Attribute {
+        name: attributes::PROBE_SOURCE,
+        description: "Rank of the sender of the message that a probe has found",
+        kind: UINT32,
+    },
+    Attribute {
+        name: attributes::PROBE_TAG,
+        description: "Tag of the message that a probe has found",
+        kind: UINT32,
+    },
+    Attribute {
+        name: attributes::PROBE_COMM,
+        description: "Communicator of the message that a probe has found",
+        kind: COMM,
+    },
+    Attribute {
+        name: attributes::NEIGHBORS_IN,
+        description: "Neighbours that the process receives from",
+        kind: GROUP,
+    },
+    Attribute {
+        name: attributes::NEIGHBORS_OUT,
+        description: "Neighbours that the process sends to",
+        kind: GROUP,
+    },
+    Attribute {
+        name: attributes::PERSISTENT_OPERATION,
+        description: "Number of a persistent operation among those initialized on its communicator",
+        kind: UINT64,
+    },
+    Attribute {
+        name: attributes::FILE,
+        description: "Handle of the file of a collective call",
+        kind: IO_HANDLE,
+    },
+    Attribute {
+        name: attributes::ASSERTION,
+        description: "Assertion about an epoch, the library's bits",
+        kind: UINT32,
+    },
 ];
 
 #[cfg(test)]
@@ -77,5 +144,14 @@ mod tests {
             [UNRECORDED, POSTED, DISORDERED, COUNTED].map(named),
             [attributes::UNRECORDED, attributes::POSTED, attributes::DISORDERED, attributes::COUNTED]
         );
+        assert_eq!(
+            [PROBE_SOURCE, PROBE_TAG, PROBE_COMM].map(named),
+            [attributes::PROBE_SOURCE, attributes::PROBE_TAG, attributes::PROBE_COMM]
+        );
+        assert_eq!(
+            [NEIGHBORS_IN, NEIGHBORS_OUT, PERSISTENT_OPERATION].map(named),
+            [attributes::NEIGHBORS_IN, attributes::NEIGHBORS_OUT, attributes::PERSISTENT_OPERATION]
+        );
+        assert_eq!([FILE, ASSERTION].map(named), [attributes::FILE, attributes::ASSERTION]);
     }
 }

@@ -49,12 +49,21 @@ const FOLLOWED: [&str; 12] = [
     "windows::allocate",
 ];
 
+/// Hooks that add attributes to the leave, and no record: without their functions a trace lacks no message
+/// and no operation.
+const DESCRIBED: [&str; 2] = ["probes::probe", "probes::test"];
+
 impl MpiFunction {
     /// Whether calls that do something (complete a request, make a communicator) are recorded even if the
     /// function is not chosen.
     pub fn is_followed(&self) -> bool {
         let hook = self.hook.unwrap_or_default();
         FOLLOWED.iter().any(|prefix| hook.starts_with(prefix))
+    }
+
+    /// Whether its calls leave records of messages or operations.
+    pub fn has_records(&self) -> bool {
+        self.hook.is_some_and(|hook| !DESCRIBED.contains(&hook))
     }
 
     /// Whether a word of a choice of functions selects it: its name, also without the suffix `_c` of large
@@ -117,6 +126,8 @@ mod tests {
         let free = all().iter().find(|function| function.name == "MPI_Request_free").unwrap();
         assert_eq!((free.group, free.hook), ("p2p", Some("requests::free")));
         assert_eq!(free.parameters, [("request", 'p')]);
-        assert!(free.is_followed() && !free.is_optional);
+        assert!(free.is_followed() && free.has_records() && !free.is_optional);
+        let known = |name: &str| all().iter().any(|function| function.hook == Some(name));
+        assert!(DESCRIBED.iter().all(|hook| known(hook)));
     }
 }

@@ -202,33 +202,26 @@ NOINLINE void nonblocking(int root, MPI_Comm comm) {
     CHECK(b[0] == 6);
 }
 
-/* Operations among neighbours are entered and left, and no more. */
 NOINLINE void neighbours(void) {
     static const int sides[1] = {MOST}, closed[1] = {1};
     const MPI_Aint at[2] = {0, 4};
     MPI_Comm ring;
-    MPI_Request request;
     const int left = (rank + MOST - 1) % MOST, right = (rank + 1) % MOST;
 
     OK(MPI_Cart_create(MPI_COMM_WORLD, 1, sides, closed, 0, &ring));
     clear();
-    OK(MPI_Neighbor_allgather(a, 1, MPI_INT, b, 1, MPI_INT, ring));
+    COLLECTIVE(MPI_Neighbor_allgather(a, 1, MPI_INT, b, 1, MPI_INT, ring));
     CHECK(b[0] == left && b[1] == right);
-    OK(MPI_Neighbor_allgatherv(a, 1, MPI_INT, b, ones, places, MPI_INT, ring));
-    OK(MPI_Neighbor_alltoall(a, 1, MPI_INT, b, 1, MPI_INT, ring));
-    OK(MPI_Neighbor_alltoallv(a, ones, places, MPI_INT, b, ones, places, MPI_INT, ring));
-    OK(MPI_Neighbor_alltoallw(a, ones, at, types, b, ones, at, types, ring));
+    COLLECTIVE(MPI_Neighbor_allgatherv(a, 1, MPI_INT, b, ones, places, MPI_INT, ring));
+    COLLECTIVE(MPI_Neighbor_alltoall(a, 1, MPI_INT, b, 1, MPI_INT, ring));
+    COLLECTIVE(MPI_Neighbor_alltoallv(a, ones, places, MPI_INT, b, ones, places, MPI_INT, ring));
+    COLLECTIVE(MPI_Neighbor_alltoallw(a, ones, at, types, b, ones, at, types, ring));
     CHECK(b[0] == left && b[1] == right);
-    OK(MPI_Ineighbor_allgather(a, 1, MPI_INT, b, 1, MPI_INT, ring, &request));
-    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    OK(MPI_Ineighbor_allgatherv(a, 1, MPI_INT, b, ones, places, MPI_INT, ring, &request));
-    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    OK(MPI_Ineighbor_alltoall(a, 1, MPI_INT, b, 1, MPI_INT, ring, &request));
-    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    OK(MPI_Ineighbor_alltoallv(a, ones, places, MPI_INT, b, ones, places, MPI_INT, ring, &request));
-    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    OK(MPI_Ineighbor_alltoallw(a, ones, at, types, b, ones, at, types, ring, &request));
-    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    NONBLOCKING(MPI_Ineighbor_allgather(a, 1, MPI_INT, b, 1, MPI_INT, ring, &request));
+    NONBLOCKING(MPI_Ineighbor_allgatherv(a, 1, MPI_INT, b, ones, places, MPI_INT, ring, &request));
+    NONBLOCKING(MPI_Ineighbor_alltoall(a, 1, MPI_INT, b, 1, MPI_INT, ring, &request));
+    NONBLOCKING(MPI_Ineighbor_alltoallv(a, ones, places, MPI_INT, b, ones, places, MPI_INT, ring, &request));
+    NONBLOCKING(MPI_Ineighbor_alltoallw(a, ones, at, types, b, ones, at, types, ring, &request));
     CHECK(b[0] == left && b[1] == right);
     OK(MPI_Comm_free(&ring));
 }

@@ -43,7 +43,9 @@ NOINLINE void duplicates(void) {
     use_and_free(comm, size);
 
     OK(MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request));
+    EXPECT(NonBlockingCollectiveRequest);
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    EXPECT(NonBlockingCollectiveComplete);
     use_and_free(comm, size);
 
     OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));

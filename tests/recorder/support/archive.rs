@@ -3,7 +3,7 @@
 use super::laws;
 use crate::lines;
 use model::{CollectiveOp, Definitions, Paradigm};
-use otf2::{Archive, Attributes, Definition, Event};
+use otf2::{Archive, Attributes, Definition, Event, Mappings};
 use skip::{Need, skip};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -200,6 +200,8 @@ pub(crate) struct EventContext<'a> {
     pub(crate) location: u64,
     pub(crate) time: u64,
     pub(crate) attributes: Attributes<'a>,
+    /// Of the references in the attributes.
+    pub(crate) mappings: &'a Mappings,
 }
 
 /// Calls `see` for each event, with the region that it enters or leaves.
@@ -241,7 +243,12 @@ pub(crate) fn each_event(
                 Event::Enter { ref region } | Event::Leave { ref region } => Some(region),
                 _ => None,
             };
-            let at = EventContext { location, time: record.time, attributes: record.attributes };
+            let at = EventContext {
+                location,
+                time: record.time,
+                attributes: record.attributes,
+                mappings: &local.mappings,
+            };
             see(at, &event, region.and_then(|region| regions.get(region)));
         }
     }

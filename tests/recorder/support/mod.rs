@@ -9,6 +9,7 @@ pub(crate) mod process;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod turns;
+pub(crate) mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -45,7 +45,7 @@ pub(super) fn convert(
         time = record.time;
         match walk.step(&record.event) {
             Ok(Some(step)) => {
-                stack.take(step, time)?;
+                stack.take(step, time, record.attributes)?;
                 stack.between((time, step.kind), ahead.next(), longest_gap)?;
             }
             Ok(None) => {
@@ -103,8 +103,8 @@ impl RegionStack<'_> {
         if step.kind == StepKind::Enter { self.tree.parent(step.path) } else { step.path }
     }
 
-    /// Applies an event.
-    fn take(&mut self, step: Step, time: u64) -> Result<(), Error> {
+    /// Applies an event; the record that it becomes keeps the attributes.
+    fn take(&mut self, step: Step, time: u64, attributes: Attributes<'_>) -> Result<(), Error> {
         self.change(self.around(step), time)?;
         let Some(region) = self.tree.region(step.path) else { return Ok(()) };
         let event = match step.kind {
@@ -121,7 +121,7 @@ impl RegionStack<'_> {
             }
             StepKind::Sample => return Ok(()),
         };
-        self.output.put(time, event, Attributes::EMPTY)
+        self.output.put(time, event, attributes)
     }
 
     /// Changes the path between two events as far as that happens at the first one.

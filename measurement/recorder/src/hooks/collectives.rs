@@ -1,7 +1,6 @@
 //! Blocking collective operations (MPI 4.0, chapter 6).
 
 use crate::call::Call;
-use crate::channels::Channel;
 use crate::communicators::WORLD;
 use crate::gaps;
 use crate::record;
@@ -20,14 +19,17 @@ macro_rules! blocking {
                 let volume = volumes::$name((call.thread.process, &arguments.values, arguments.wide));
                 let Some(volume) = volume else { return real(arguments.values) };
                 let number = volume.communicator;
-                let missing = gaps::begin(&mut call.thread, Channel::Collective(number));
+                let missing = gaps::begin(&mut call.thread, volume.channel());
                 let begin = call.begin();
                 record::collective_begin(&mut call.thread.events, begin);
                 let result = real(arguments.values);
                 let time = call.end();
                 let events = &mut call.thread.events;
-                gaps::report(events, time, missing);
-                let volumes::Volume { operation, root, sent, received, .. } = volume;
+                let volumes::Volume { operation, root, sent, received, neighbors, .. } = volume;
+                match neighbors {
+                    None => gaps::report(events, time, missing),
+                    Some(groups) => gaps::report_neighbors(events, time, missing, groups.attributes()),
+                }
                 record::collective_end(events, time, operation, number.into(), root, sent, received);
                 if number == WORLD {
                     call.end_round();
@@ -56,4 +58,9 @@ blocking! {
     reduce_scatter_block 6;
     scan 6;
     exscan 6;
+    neighbor_allgather 7;
+    neighbor_allgatherv 8;
+    neighbor_alltoall 7;
+    neighbor_alltoallv 9;
+    neighbor_alltoallw 9;
 }

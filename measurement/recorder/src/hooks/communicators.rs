@@ -1,5 +1,6 @@
-//! Communicators (MPI 4.0, chapters 7 and 8). Creating or freeing one is a collective operation on its
-//! parent, or on itself, that encloses the events of the communicator.
+//! Communicators (MPI 4.0, chapters 7 and 8). Creating or freeing one is a collective operation that encloses
+//! the events of the communicator: on the parent if all of its members take part, else on the communicator
+//! itself, as in Score-P. On a parent of which only some take part, it would disturb the order of operations.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -7,10 +8,11 @@ use model::CollectiveOp;
 use recording::journal::{JournalRecord, Topology};
 
 use crate::call::Call;
-use crate::communicators::Communicator;
+use crate::communicators::{Communicator, MYSELF};
 use crate::hooks::requests::keep;
 use crate::key;
 use crate::mpi::{handle_at, text_at};
+use crate::process::Process;
 use crate::record;
 use crate::requests::{Operation, OperationKind};
 use crate::volumes::ROOT_NONE;
@@ -30,12 +32,16 @@ pub(crate) fn create<const N: usize>(
     real: impl FnOnce([usize; N]) -> usize,
 ) -> usize {
     let communicators = &call.thread.process.communicators;
-    let parent = arguments.values[0];
-    let origin = communicators.next_child(parent).map(|(_, key)| key);
+    let Some((parent, origin)) = communicators.next_child(arguments.values[0]) else {
+        return real(arguments.values);
+    };
+    let parent = parent.number();
     let begin = call.begin();
     record::collective_begin(&mut call.thread.events, begin);
     let result = real(arguments.values);
-    finish(call, parent, origin, arguments.values[N - 1], result);
+    call.end();
+    created(call, |_, _| Some(origin), Some(parent), arguments.values[N - 1], result);
+    ended(call, CollectiveOp::CREATE_HANDLE, parent);
     result
 }
 
@@ -70,17 +76,14 @@ pub(crate) fn create_of_group(
     let [parent, group, tag, new] = arguments.values;
     let process = call.thread.process;
     let communicators = &process.communicators;
-    let origin = communicators.find(parent).and_then(|known| {
-        let members: Vec<u64> =
-            communicators.members(&process.mpi, group)?.into_iter().map(u64::from).collect();
-        let of_group = key::of(&[OF_GROUP, known.key(), tag as u64, key::of(&members)]);
-        Some(communicators.next_of_group(of_group))
+    let Some(parent) = communicators.find(parent) else { return real(arguments.values) };
+    let origin = communicators.members(&process.mpi, group).map(|members| {
+        let members: Vec<u64> = members.into_iter().map(u64::from).collect();
+        let of_group = key::of(&[OF_GROUP, parent.key(), tag as u64, key::of(&members)]);
+        communicators.next_of_group(of_group)
     });
-    let begin = call.begin();
-    record::collective_begin(&mut call.thread.events, begin);
-    let result = real(arguments.values);
-    finish(call, parent, origin, new, result);
-    result
+    let parent = parent.number();
+    among_members(call, arguments, real, |_, _| origin, Some(parent), new)
 }
 
 /// `MPI_Comm_create_from_group`: (group, tag, info, error handler, new). There is no parent.
@@ -92,45 +95,37 @@ pub(crate) fn create_from_group(
     let [group, tag, _, _, new] = arguments.values;
     let process = call.thread.process;
     let communicators = &process.communicators;
-    // SAFETY: the program passes the tag as a string.
-    let tag = unsafe { CStr::from_ptr(tag as *const c_char) };
     let origin = communicators.members(&process.mpi, group).map(|members| {
         let members: Vec<u64> = members.into_iter().map(u64::from).collect();
-        let of_group = key::of(&[FROM_NOTHING, key::of_bytes(tag.to_bytes()), key::of(&members)]);
+        // SAFETY: the program passes the tag as a string.
+        let of_group = key::of(&[FROM_NOTHING, unsafe { hash_at(tag) }, key::of(&members)]);
         communicators.next_of_group(of_group)
     });
-    let result = real(arguments.values);
-    let time = call.end();
-    if let Some(number) = created(call, origin, None, new, result) {
-        record::comm_create(&mut call.thread.events, time, number.into());
-    }
-    result
+    among_members(call, arguments, real, |_, _| origin, None, new)
 }
 
-/// `MPI_Intercomm_create`: (local, leader, peer, remote leader, tag, new). All members know both groups
-/// afterwards.
+/// `MPI_Intercomm_create`: (local, leader, peer, remote leader, tag, new).
 pub(crate) fn create_inter(
     call: &mut Call,
     arguments: Arguments<6>,
     real: impl FnOnce([usize; 6]) -> usize,
 ) -> usize {
     let [local, _, _, _, tag, new] = arguments.values;
-    let begin = call.begin();
-    record::collective_begin(&mut call.thread.events, begin);
-    let result = real(arguments.values);
-    call.end();
-    let process = call.thread.process;
-    let mut origin = None;
-    if result as i32 == 0 {
-        // SAFETY: the call has succeeded, so it has set the handle.
-        let handle = unsafe { handle_at(new, 0) };
-        origin = process.communicators.groups_key(&process.mpi, handle).map(|groups| {
-            let of_groups = key::of(&[OF_TWO_GROUPS, groups, tag as u64]);
-            process.communicators.next_of_group(of_groups)
-        });
-    }
-    finish(call, local, origin, new, result);
-    result
+    let local = call.thread.process.communicators.find(local).map(Communicator::number);
+    among_members(call, arguments, real, |process, new| of_two_groups(process, new, tag as u64), local, new)
+}
+
+/// `MPI_Intercomm_create_from_groups`: (local group, leader, remote group, remote leader, tag, info, error
+/// handler, new). There is no parent.
+pub(crate) fn create_inter_from_groups(
+    call: &mut Call,
+    arguments: Arguments<8>,
+    real: impl FnOnce([usize; 8]) -> usize,
+) -> usize {
+    let [_, _, _, _, tag, _, _, new] = arguments.values;
+    // SAFETY: the program passes the tag as a string.
+    let tag = unsafe { hash_at(tag) };
+    among_members(call, arguments, real, |process, new| of_two_groups(process, new, tag), None, new)
 }
 
 /// `MPI_Comm_idup`: (parent, new, request), `MPI_Comm_idup_with_info`: (parent, info, new, request).
@@ -142,22 +137,34 @@ pub(crate) fn duplicate<const N: usize>(
     let process = call.thread.process;
     let parent = arguments.values[0];
     let operation = process.communicators.next_child(parent).map(|(known, key)| Operation {
-        peer: known.number(),
         received: key,
         place: arguments.values[N - 2],
-        ..Operation::new(OperationKind::Duplicate, known.number(), 0)
+        ..Operation::new(OperationKind::Duplicate, known.number(), call.thread.next_request())
     });
+    if let Some(operation) = &operation {
+        let begin = call.begin();
+        record::non_blocking_collective_request(&mut call.thread.events, begin, operation.number);
+    }
     let result = real(arguments.values);
     keep(call, operation, arguments.values[N - 1], result);
     result
 }
 
-/// Records that a communicator has been duplicated (`MPI_Comm_idup`).
+/// Records that a communicator has been duplicated (`MPI_Comm_idup`): the end of a non-blocking collective
+/// operation on the parent.
 pub(crate) fn duplicated(call: &mut Call, operation: &Operation, time: u64) {
-    let created = created(call, Some(operation.received), Some(operation.peer), operation.place, 0);
-    if let Some(number) = created {
-        record::comm_create(&mut call.thread.events, time, number.into());
-    }
+    let Operation { scope: parent, received: origin, place, number: request, .. } = *operation;
+    created(call, |_, _| Some(origin), Some(parent), place, 0);
+    record::non_blocking_collective_complete(
+        &mut call.thread.events,
+        time,
+        CollectiveOp::CREATE_HANDLE,
+        parent.into(),
+        ROOT_NONE,
+        0,
+        0,
+        request,
+    );
 }
 
 /// `MPI_Comm_free`, `MPI_Comm_disconnect`: (communicator).
@@ -198,16 +205,37 @@ pub(crate) fn set_name(
     real(arguments.values)
 }
 
-/// Records the communicator that a creation on `parent` has made, and the end of the creation.
-fn finish(call: &mut Call, parent: usize, origin: Option<u64>, new: usize, result: usize) {
-    let time = call.end();
-    let parent = call.thread.process.communicators.find(parent).map(Communicator::number);
-    if let Some(number) = created(call, origin, parent, new, result) {
-        record::comm_create(&mut call.thread.events, time, number.into());
-    }
-    if let Some(parent) = parent {
-        ended(call, CollectiveOp::CREATE_HANDLE, parent);
-    }
+/// Makes a communicator, at the address `new`, in a collective operation of its own members.
+fn among_members<const N: usize>(
+    call: &mut Call,
+    arguments: Arguments<N>,
+    real: impl FnOnce([usize; N]) -> usize,
+    origin: impl FnOnce(&Process, usize) -> Option<u64>,
+    parent: Option<u32>,
+    new: usize,
+) -> usize {
+    let begin = call.begin();
+    record::collective_begin(&mut call.thread.events, begin);
+    let result = real(arguments.values);
+    call.end();
+    let number = created(call, origin, parent, new, result);
+    ended(call, CollectiveOp::CREATE_HANDLE, number.unwrap_or(MYSELF));
+    result
+}
+
+/// Returns the origin of an inter-communicator: all members know both groups afterwards.
+fn of_two_groups(process: &Process, new: usize, tag: u64) -> Option<u64> {
+    let groups = process.communicators.groups_key(&process.mpi, new)?;
+    Some(process.communicators.next_of_group(key::of(&[OF_TWO_GROUPS, groups, tag])))
+}
+
+/// Returns the hash of the string at an address.
+///
+/// # Safety
+/// A string that ends with a NUL is at the address.
+unsafe fn hash_at(address: usize) -> u64 {
+    // SAFETY: the caller guarantees it.
+    key::of_bytes(unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes())
 }
 
 fn ended(call: &mut Call, operation: CollectiveOp, communicator: u32) {
@@ -215,11 +243,11 @@ fn ended(call: &mut Call, operation: CollectiveOp, communicator: u32) {
     record::collective_end(&mut call.thread.events, time, operation, communicator.into(), ROOT_NONE, 0, 0);
 }
 
-/// Adds the communicator that has been created, and returns its number; `None` if the process is not a
-/// member.
+/// Adds the communicator that has been created, records it, and returns its number; `None` if the process is
+/// not a member. `origin` gets the handle.
 fn created(
     call: &mut Call,
-    origin: Option<u64>,
+    origin: impl FnOnce(&Process, usize) -> Option<u64>,
     parent: Option<u32>,
     new: usize,
     result: usize,
@@ -233,7 +261,10 @@ fn created(
     if handle == process.mpi.comm_null {
         return None;
     }
-    process.communicators.insert(process, handle, origin?, parent)
+    let number = process.communicators.insert(process, handle, origin(process, handle)?, parent)?;
+    let time = call.end();
+    record::comm_create(&mut call.thread.events, time, number.into());
+    Some(number)
 }
 
 /// Writes a Cartesian topology to the journal.

@@ -4,8 +4,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use model::CollectiveOp;
+use recording::attributes::{ASSERTION, UINT32};
 
 use crate::call::Call;
+use crate::events::Events;
 use crate::hooks::windows::{MEMORY, PROCESS};
 use crate::pending::{Completion, Reach};
 use crate::record;
@@ -29,6 +31,7 @@ pub(crate) fn fence(
         record_completions(call, &window, None, Reach::Epoch);
     }
     let (events, number) = (&mut call.thread.events, window.number.into());
+    asserted(events, time, arguments.values[0]);
     record::rma_collective_end(
         events,
         time,
@@ -117,13 +120,14 @@ fn begin(
     epoch: impl FnOnce(&'static Epochs) -> &'static AtomicU32,
     real: impl FnOnce([usize; 3]) -> usize,
 ) -> usize {
-    let [group, _, window] = arguments.values;
+    let [group, assertion, window] = arguments.values;
     let process = call.thread.process;
     let Some(window) = process.windows.find(window) else { return real(arguments.values) };
     let group = process.windows.group(&mut call.thread, group);
     if group != NO_GROUP {
         let begin = call.begin();
         let events = &mut call.thread.events;
+        asserted(events, begin, assertion);
         record::rma_group_sync(events, begin, PROCESS, window.number.into(), group.into());
     }
     let result = real(arguments.values);
@@ -131,6 +135,13 @@ fn begin(
         epoch(window.epochs).store(group, Ordering::Relaxed);
     }
     result
+}
+
+/// Adds what the program asserts about an epoch to the next record, which must have that time.
+pub(crate) fn asserted(events: &mut Events, time: u64, assertion: usize) {
+    if assertion as u32 != 0 {
+        events.attributes(time, &[(ASSERTION, UINT32, u64::from(assertion as u32))]);
+    }
 }
 
 /// Ends the epoch with the group that it was started with.

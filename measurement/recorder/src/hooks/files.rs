@@ -1,17 +1,13 @@
 //! Opening, closing and deleting files, and other operations on them (MPI 4.0, 14.2, 14.3, and 14.6).
 
-use recording::attributes::{ACCESS_MODE, VIEW};
+use recording::attributes::{ACCESS_MODE, FILE, IO_HANDLE, UINT32, UINT64, VIEW};
 
 use crate::call::Call;
-use crate::files::file_at;
+use crate::files::{File, file_at};
 use crate::hooks::transfers::{COLLECTIVE, FLUSH, UNKNOWN};
 use crate::mpi::text_at;
 use crate::record;
 use crate::wrappers::Arguments;
-
-/// OTF2's types of attribute values (`OTF2_Type`).
-pub(crate) const UINT32: u8 = 3;
-pub(crate) const UINT64: u8 = 4;
 
 /// The reference of MPI-IO among the paradigms of the archive.
 const MPI_IO: u8 = 0;
@@ -141,10 +137,29 @@ pub(crate) fn set_view(
     arguments: Arguments<6>,
     real: impl FnOnce([usize; 6]) -> usize,
 ) -> usize {
+    let known = call.thread.process.files.find(arguments.values[0]).map(File::number);
     let result = real(arguments.values);
     let time = call.end();
-    if result as i32 == 0 && call.thread.process.files.find(arguments.values[0]).is_some() {
-        call.thread.events.attributes(time, &[(VIEW, UINT64, arguments.values[1] as u64)]);
+    if let Some(file) = known {
+        let list = [(FILE, IO_HANDLE, file.into()), (VIEW, UINT64, arguments.values[1] as u64)];
+        let length = if result as i32 == 0 { 2 } else { 1 };
+        call.thread.events.attributes(time, &list[..length]);
+    }
+    result
+}
+
+/// `MPI_File_set_size`, `MPI_File_preallocate`: (file, size). All processes that have opened the file take
+/// part; which one it is, is an attribute of the leave record.
+pub(crate) fn set_size(
+    call: &mut Call,
+    arguments: Arguments<2>,
+    real: impl FnOnce([usize; 2]) -> usize,
+) -> usize {
+    let known = call.thread.process.files.find(arguments.values[0]).map(File::number);
+    let result = real(arguments.values);
+    let time = call.end();
+    if let Some(file) = known {
+        call.thread.events.attributes(time, &[(FILE, IO_HANDLE, file.into())]);
     }
     result
 }

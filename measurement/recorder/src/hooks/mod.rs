@@ -17,6 +17,7 @@ pub(crate) mod non_blocking_collectives;
 pub(crate) mod one_sided;
 pub(crate) mod passive_targets;
 pub(crate) mod point_to_point;
+pub(crate) mod probes;
 pub(crate) mod requests;
 pub(crate) mod transfers;
 pub(crate) mod windows;

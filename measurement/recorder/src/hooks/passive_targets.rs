@@ -3,7 +3,7 @@
 //! There is no record of a lock being acquired: MPI grants it some time after `MPI_Win_lock`, without notice.
 
 use crate::call::Call;
-use crate::hooks::epochs::{after, completing};
+use crate::hooks::epochs::{after, asserted, completing};
 use crate::mpi::is_exclusive;
 use crate::pending::Reach;
 use crate::record;
@@ -25,8 +25,9 @@ pub(crate) fn lock(
     arguments: Arguments<4>,
     real: impl FnOnce([usize; 4]) -> usize,
 ) -> usize {
-    let [kind, rank, _, window] = arguments.values;
-    request(call, window, rank as u32, if is_exclusive(kind) { EXCLUSIVE } else { SHARED });
+    let [kind, rank, assertion, window] = arguments.values;
+    let kind = if is_exclusive(kind) { EXCLUSIVE } else { SHARED };
+    request(call, window, rank as u32, kind, assertion);
     real(arguments.values)
 }
 
@@ -36,7 +37,8 @@ pub(crate) fn lock_all(
     arguments: Arguments<2>,
     real: impl FnOnce([usize; 2]) -> usize,
 ) -> usize {
-    request(call, arguments.values[1], ALL, SHARED);
+    let [assertion, window] = arguments.values;
+    request(call, window, ALL, SHARED, assertion);
     real(arguments.values)
 }
 
@@ -115,10 +117,11 @@ pub(crate) fn sync(
 }
 
 /// Records that a lock is requested, before the call, which may have to wait for it.
-fn request(call: &mut Call, window: usize, rank: u32, kind: u8) {
+fn request(call: &mut Call, window: usize, rank: u32, kind: u8, assertion: usize) {
     let known = call.thread.process.windows.find(window);
     if let Some(window) = known.filter(|window| rank == ALL || rank < window.size) {
         let (begin, number) = (call.begin(), window.number.into());
+        asserted(&mut call.thread.events, begin, assertion);
         record::rma_request_lock(&mut call.thread.events, begin, number, rank, LOCK, kind);
     }
 }

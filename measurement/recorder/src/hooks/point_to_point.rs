@@ -5,7 +5,6 @@ use crate::channels::Channel;
 use crate::gaps::{self, Posting};
 use crate::mpi::{self, STATUS_BYTES, Status, is_status_ignore, proc_null, status_at};
 use crate::record;
-use crate::requests::{Operation, OperationKind};
 use crate::wrappers::Arguments;
 
 /// `MPI_Send`, `Bsend`, `Rsend`, `Ssend`: (buffer, count, type, destination, tag, communicator).
@@ -94,48 +93,6 @@ pub(crate) fn matched_receive(
         record_receive(call, probed.scope, &status, posting, time);
     }
     result
-}
-
-/// `MPI_Mprobe`: (source, tag, communicator, message, status).
-pub(crate) fn matched_probe(
-    call: &mut Call,
-    arguments: Arguments<5>,
-    real: impl FnOnce([usize; 5]) -> usize,
-) -> usize {
-    let result = real(arguments.values);
-    let [_, _, communicator, message, _] = arguments.values;
-    if result as i32 == 0 {
-        probed(call, communicator, message);
-    }
-    result
-}
-
-/// `MPI_Improbe`: (source, tag, communicator, flag, message, status).
-pub(crate) fn matched_test(
-    call: &mut Call,
-    arguments: Arguments<6>,
-    real: impl FnOnce([usize; 6]) -> usize,
-) -> usize {
-    let result = real(arguments.values);
-    let [_, _, communicator, flag, message, _] = arguments.values;
-    // SAFETY: the call has succeeded, so it has set the flag.
-    if result as i32 == 0 && unsafe { *(flag as *const i32) } != 0 {
-        probed(call, communicator, message);
-    }
-    result
-}
-
-fn probed(call: &mut Call, communicator: usize, message: usize) {
-    let process = call.thread.process;
-    // SAFETY: the call has succeeded, so it has set the handle.
-    let message = unsafe { mpi::handle_at(message, 0) };
-    let Some(communicator) = process.communicators.find(communicator) else { return };
-    if message != process.mpi.message_no_proc {
-        let begin = call.begin();
-        let probed = Operation { begin, ..Operation::new(OperationKind::Receive, communicator.number(), 0) };
-        // SAFETY: the message is new, so no other thread uses its handle.
-        unsafe { process.requests.keep(message, probed) };
-    }
 }
 
 /// Records a message that is sent to a rank.

@@ -3,6 +3,8 @@
 //! A call overwrites the handles of the requests that it completes, so their operations are taken out of the
 //! table before it.
 
+use recording::attributes::{PERSISTENT_OPERATION, UINT64};
+
 use crate::call::Call;
 use crate::channels::Channel;
 use crate::gaps;
@@ -465,8 +467,11 @@ fn started(call: &mut Call, operation: &Operation) {
             record::mpi_isend(events, time, peer.into(), scope.into(), tag.into(), bytes, number);
         }
         OperationKind::Receive => record::mpi_irecv_request(&mut call.thread.events, time, operation.number),
-        OperationKind::Collective(_) => {
-            record::non_blocking_collective_request(&mut call.thread.events, time, operation.number)
+        // Others than persistent ones record their start themselves.
+        OperationKind::Collective(_) | OperationKind::Neighborhood(_) => {
+            let events = &mut call.thread.events;
+            events.attributes(time, &[(PERSISTENT_OPERATION, UINT64, operation.persistent.into())]);
+            record::non_blocking_collective_request(events, time, operation.number);
         }
         _ => {}
     }

@@ -7,10 +7,9 @@
 //!
 //! Functions with an explicit offset have one parameter more than the others, behind the file.
 
-use recording::attributes::OFFSET;
+use recording::attributes::{OFFSET, UINT64};
 
 use crate::call::Call;
-use crate::hooks::files::UINT64;
 use crate::hooks::point_to_point::ensure_status;
 use crate::hooks::requests::keep;
 use crate::mpi::status_at;

@@ -146,7 +146,7 @@ fn of_region(region: &Region, functions: &[MpiFunction]) -> Share {
     let known = |function: &&MpiFunction| region.paradigm == Paradigm::MPI && function.name == name;
     let price = match functions.iter().find(known) {
         Some(function) if function.is_followed() => Omission::IdleCalls,
-        Some(MpiFunction { hook: Some(_), .. }) => Omission::Operations,
+        Some(function) if function.has_records() => Omission::Operations,
         _ => Omission::Calls,
     };
     Share { name, option, price, ..Share::default() }

@@ -38,7 +38,7 @@ pub(crate) fn options(experiment: &Path, report: &Path) -> Options {
 /// operations.
 pub(crate) fn walk(archive: &Archive) -> Result<f64, Box<dyn Error>> {
     let trace = Trace::new(archive.definitions()?, Semantics::Corrected)?;
-    let metrics = Metrics::new(false);
+    let metrics = Metrics::new(false, Semantics::Corrected);
     let notes = Notes { positions: Positions::Nothing, scheme: None };
     fastest(3, || {
         for process in 0..trace.processes.len() {

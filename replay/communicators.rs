@@ -33,7 +33,7 @@ impl Participants {
     pub fn processes(&self) -> Option<Vec<u32>> {
         match self {
             Participants::Ranks(ranks) => Some(ranks.to_vec()),
-            Participants::Sides(sides) => Some([&*sides.a, &*sides.b].concat()),
+            Participants::Sides(sides) => Some(sides.all.to_vec()),
             Participants::Myself | Participants::NotMpi => None,
         }
     }
@@ -69,12 +69,24 @@ pub struct GroupSides {
     b: Arc<[u32]>,
     /// The processes of the first side, sorted.
     in_a: Arc<[u32]>,
+    /// Those of the first side, then those of the other.
+    all: Arc<[u32]>,
 }
 
 impl GroupSides {
     /// Returns the side that a process is not on.
     fn other(&self, process: u32) -> &[u32] {
-        if self.in_a.binary_search(&process).is_ok() { &self.b } else { &self.a }
+        if self.is_in_first(process) { &self.b } else { &self.a }
+    }
+
+    /// Whether a process is on the first side.
+    pub fn is_in_first(&self, process: u32) -> bool {
+        self.in_a.binary_search(&process).is_ok()
+    }
+
+    /// The processes of the first side by rank, then those of the other.
+    pub fn all(&self) -> &[u32] {
+        &self.all
     }
 }
 
@@ -124,7 +136,8 @@ pub fn participants(definitions: &Definitions, process_of_group: &[u32]) -> Resu
             Members::Inter(group, other) => match (groups.resolve(group), groups.resolve(other)) {
                 (Ok(Participants::Ranks(a)), Ok(Participants::Ranks(b))) => {
                     let in_a = groups.sorted.entry(group).or_insert_with(|| sorted(&a)).clone();
-                    Ok(Participants::Sides(GroupSides { a, b, in_a }))
+                    let all = [&*a, &*b].concat().into();
+                    Ok(Participants::Sides(GroupSides { a, b, in_a, all }))
                 }
                 (Err(error), _) | (_, Err(error)) => Err(error),
                 _ => Ok(Participants::NotMpi),
@@ -139,6 +152,25 @@ pub fn participants(definitions: &Definitions, process_of_group: &[u32]) -> Resu
         })?);
     }
     Ok(all)
+}
+
+/// Returns the processes of the groups that name ranks of MPI's world, by the position of the group; groups with a rank that does
+/// not exist are left out.
+pub fn groups(definitions: &Definitions, process_of_group: &[u32]) -> FxHashMap<u32, Arc<[u32]>> {
+    let mut groups = Groups {
+        definitions,
+        process_of_group,
+        locations: paradigm_locations(definitions, Paradigm::MPI),
+        known: FxHashMap::default(),
+        sorted: FxHashMap::default(),
+    };
+    let of_mpi = |group: &Group| group.kind == GroupType::COMM_GROUP && group.paradigm == Paradigm::MPI;
+    let mut resolve = |at: usize| match groups.resolve(at) {
+        Ok(Participants::Ranks(ranks)) => Some((to_u32(at), ranks)),
+        _ => None,
+    };
+    let all = 0..definitions.groups.len();
+    all.filter(|&at| of_mpi(&definitions.groups[at])).filter_map(|at| resolve(at)).collect()
 }
 
 /// Groups resolved to processes, each only once.
@@ -217,8 +249,12 @@ mod tests {
 
     #[test]
     fn peers_are_counted_in_the_other_side_of_an_intercommunicator() {
-        let sides =
-            Participants::Sides(GroupSides { a: [2, 0].into(), b: [1, 3].into(), in_a: [0, 2].into() });
+        let sides = Participants::Sides(GroupSides {
+            a: [2, 0].into(),
+            b: [1, 3].into(),
+            in_a: [0, 2].into(),
+            all: [2, 0, 1, 3].into(),
+        });
         assert_eq!(sides.peer(0, 1), Some(3));
         assert_eq!(sides.peer(3, 0), Some(2));
         assert_eq!(sides.peer(3, 2), None);

@@ -22,6 +22,12 @@ pub enum Fate {
     VariableAllToAll,
     /// Probes that block until there is a message: their waiting is not computed.
     Probe,
+    /// Operations among neighbours, where the trace does not say which these are.
+    Neighborhood,
+    /// Initialization of persistent collective operations, where the trace does not say when they are started.
+    PersistentCollective,
+    /// Connections to processes that the trace does not have.
+    OutsideProcesses,
     /// No partner of its operation was found in the trace.
     Unmatched,
     /// The part of an analysed call that is no wait state and longer than the data transfer can take.
@@ -30,13 +36,16 @@ pub enum Fate {
 
 impl Fate {
     /// All fates, in the order of reports.
-    pub const ALL: [Fate; 8] = [
+    pub const ALL: [Fate; 11] = [
         Fate::Analysed,
         Fate::OneSided,
         Fate::FileAccess,
         Fate::OtherCollective,
         Fate::VariableAllToAll,
         Fate::Probe,
+        Fate::Neighborhood,
+        Fate::PersistentCollective,
+        Fate::OutsideProcesses,
         Fate::Unmatched,
         Fate::Unexplained,
     ];
@@ -50,6 +59,9 @@ impl Fate {
             Fate::OtherCollective => "non-blocking and other collectives",
             Fate::VariableAllToAll => "Alltoallv and Alltoallw",
             Fate::Probe => "blocking probes",
+            Fate::Neighborhood => "neighbourhoods without their neighbours",
+            Fate::PersistentCollective => "persistent collectives without records",
+            Fate::OutsideProcesses => "processes outside of the trace",
             Fate::Unmatched => "no partner in the trace",
             Fate::Unexplained => "time in MPI that is not explained",
         }

@@ -139,6 +139,8 @@ findings! {
          depends on that was left out.";
     Deadlock, Wrong, "processes waiting for each other",
         "At the end of the trace these processes wait for each other in a circle: the program hangs here.";
+    ContradictingNeighborhood, Wrong, "contradicting neighbourhood",
+        "A rank names another one as neighbour that it receives from, which does not send to it; the pair was left out.";
     CollectiveMismatch, Wrong, "contradicting collective",
         "Members of a communicator disagree on which collective operation or root it is; it was not analysed.";
 }

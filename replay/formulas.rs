@@ -210,7 +210,7 @@ mod tests {
             definitions.regions.push(at as u64, region).unwrap();
         }
         let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
-        let metrics = Metrics::new(true);
+        let metrics = Metrics::new(true, Semantics::Corrected);
         let mut tree = CallTree::default();
         let root = tree.enter(PathId::NONE, 0, NO_SITE);
         tree.enter(root, 1, NO_SITE);

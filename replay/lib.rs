@@ -26,7 +26,6 @@ pub mod call_tree;
 pub mod causes;
 pub mod clock_correction;
 pub mod clock_errors;
-mod combined_calls;
 pub mod communicators;
 pub mod coverage;
 pub mod deadlock;
@@ -208,7 +207,7 @@ impl Job {
             let fineness = clock_correction::fineness(&trace.definitions.clock);
             trace.refine_clock(fineness);
         }
-        let metrics = Metrics::new(options.causes);
+        let metrics = Metrics::new(options.causes, options.semantics);
         let formulas = Formulas::new(&trace, &metrics);
         let has_details = options.details_place() != DetailsPlace::Nowhere;
         let scheme = has_details.then(|| Scheme::new(&trace, &metrics, &formulas));

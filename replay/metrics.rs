@@ -2,12 +2,13 @@
 
 use model::Ticks;
 use patterns::matched::{
-    Acquisition, BarrierVisit, CollectiveMember, LateMessage, ReceivedMessage, SentMessage,
+    Acquisition, BarrierVisit, CollectiveMember, LateMessage, NonBlockingMember, ReceivedMessage, SentMessage,
 };
 use patterns::{Detect, Metric, PATTERNS, Pattern};
 
 use crate::causes::DelayClass;
 use crate::imbalance::ImbalancePart;
+use crate::options::Semantics;
 use crate::severity::MetricId;
 use crate::statistics::SubjectId;
 
@@ -53,6 +54,8 @@ pub struct Metrics {
     pub at_overtaking: Rules<fn(&LateMessage, &ReceivedMessage) -> bool>,
     /// The patterns at members of collective operations.
     pub at_collective: Rules<fn(&CollectiveMember) -> Ticks>,
+    /// The patterns at members of non-blocking collective operations.
+    pub at_nonblocking: Rules<fn(&NonBlockingMember) -> Ticks>,
     /// The patterns at visits of threads to barriers.
     pub at_thread_barrier: Rules<fn(&BarrierVisit) -> Ticks>,
     /// The patterns at locks.
@@ -104,6 +107,16 @@ pub struct Metrics {
     pub bytes_out: MetricId,
     /// `bytes_cin`
     pub bytes_in: MetricId,
+    /// `mpi_polling`. If the reference is followed, this and the following metrics have no number.
+    pub polling: MetricId,
+    /// `mpi_polling_latesender`
+    pub polling_late_sender: MetricId,
+    /// `mpi_polling_nbcoll`
+    pub polling_collective: MetricId,
+    /// `mpi_nbcoll_completion`
+    pub nonblocking_completion: MetricId,
+    /// `mpi_overlap`, `mpi_overlap_hidden`, `mpi_overlap_usable`
+    pub overlap: [MetricId; 3],
 }
 
 impl Metrics {
@@ -126,12 +139,14 @@ impl Metrics {
         (0..self.list.len()).filter(move |&at| outermost(&self.list[at]))
     }
 
-    /// Numbers all metrics; those of root causes are left out if the analysis does not search for them.
+    /// Numbers all metrics; those of root causes are left out if the analysis does not search for them, and those that the
+    /// reference does not have if it follows the reference.
     ///
     /// # Panics
     /// If the tree of metrics lacks one that the analysis fills.
-    pub fn new(has_causes: bool) -> Metrics {
+    pub fn new(has_causes: bool, semantics: Semantics) -> Metrics {
         let mut list = patterns::metrics();
+        list.retain(|metric| !metric.is_beyond_reference || semantics.replays_all_of_mpi());
         if !has_causes {
             // These metrics are left out, as zeros everywhere would look like "analysed, no waiting".
             list.retain(|metric| patterns::metrics_of_causes().all(|cause| cause.id != metric.id));
@@ -139,12 +154,15 @@ impl Metrics {
         let position = |name: &str| list.iter().position(|metric| metric.id == name);
         let id = |name: &str| position(name).expect("a metric of the tree");
         let of_cause = |name: &str| position(name).filter(|_| has_causes).unwrap_or(MetricId::MAX);
+        let beyond_reference = |name: &str| position(name).unwrap_or(MetricId::MAX);
         let (mut at_late_message, mut at_send) = (Vec::new(), Vec::new());
         let (mut at_overtaking, mut at_collective) = (Vec::new(), Vec::new());
         let (mut at_thread_barrier, mut at_lock) = (Vec::new(), Vec::new());
+        let mut at_nonblocking = Vec::new();
         let mut patterns = Vec::new();
         let is_waiting = |name: &str| PATTERNS.iter().any(|it| it.is_waiting && it.metric.id == name);
-        for pattern in PATTERNS {
+        let is_there = |pattern: &&Pattern| position(pattern.metric.id).is_some();
+        for pattern in PATTERNS.iter().filter(is_there) {
             let numbered = NumberedPattern {
                 pattern,
                 metric: id(pattern.metric.id),
@@ -158,6 +176,7 @@ impl Metrics {
                 Detect::Send(rule) => at_send.push((numbered, rule)),
                 Detect::Overtaken(rule) => at_overtaking.push((numbered, rule)),
                 Detect::Collective(rule) => at_collective.push((numbered, rule)),
+                Detect::NonBlocking(rule) => at_nonblocking.push((numbered, rule)),
                 Detect::ThreadBarrier(rule) => at_thread_barrier.push((numbered, rule)),
                 Detect::Lock(rule) => at_lock.push((numbered, rule)),
             }
@@ -168,6 +187,7 @@ impl Metrics {
             at_send,
             at_overtaking,
             at_collective,
+            at_nonblocking,
             at_thread_barrier,
             at_lock,
             time: id("time"),
@@ -193,6 +213,11 @@ impl Metrics {
             collectives: [id("syncs_coll"), id("comms_csrc"), id("comms_cdst"), id("comms_cxch")],
             bytes_out: id("bytes_cout"),
             bytes_in: id("bytes_cin"),
+            polling: beyond_reference("mpi_polling"),
+            polling_late_sender: beyond_reference("mpi_polling_latesender"),
+            polling_collective: beyond_reference("mpi_polling_nbcoll"),
+            nonblocking_completion: beyond_reference("mpi_nbcoll_completion"),
+            overlap: ["mpi_overlap", "mpi_overlap_hidden", "mpi_overlap_usable"].map(beyond_reference),
             list,
             has_causes,
         }
@@ -205,18 +230,22 @@ mod tests {
 
     #[test]
     fn waiting_for_mpi_and_openmp_management_and_order_are_no_work() {
-        let metrics = Metrics::new(true);
+        let metrics = Metrics::new(true, Semantics::Corrected);
         let mut names: Vec<&str> = metrics.not_work().map(|metric| metrics.list[metric].id).collect();
         names.sort_unstable();
         // Specification 16.3; nested ones once, and locks of POSIX threads not at all.
         let expected = [
             "mpi_barrier_wait",
+            "mpi_comm_wait_at_create",
+            "mpi_comm_wait_at_free",
             "mpi_earlyreduce",
             "mpi_earlyscan",
             "mpi_finalize_wait",
             "mpi_latebroadcast",
             "mpi_latereceiver",
             "mpi_latesender",
+            "mpi_nbcoll_wait",
+            "mpi_wait_neighbor",
             "mpi_wait_nxn",
             "omp_ebarrier_wait",
             "omp_ibarrier_wait",

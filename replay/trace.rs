@@ -5,6 +5,7 @@
 //! which is also their order in the report.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use model::mpi::{self, Class};
 use model::{
@@ -14,7 +15,7 @@ use patterns::matched::{BarrierClass, Completion, LockClass};
 use rustc_hash::FxHashMap;
 
 use crate::call_tree::{CallPath, NO_SITE};
-use crate::communicators::{Participants, World, participants, world};
+use crate::communicators::{Participants, World, groups, participants, world};
 use crate::coverage::Fate;
 use crate::error::Error;
 use crate::findings::cut;
@@ -22,7 +23,7 @@ use crate::ids::PathId;
 use crate::int::{to_u32, truncated};
 use crate::options::Semantics;
 use crate::thread_numbers::{NO_PLACE, places};
-use crate::walk::GapAttributes;
+use crate::walk::KnownAttributes;
 
 /// A trace's definitions in the order and form that the analysis needs.
 #[derive(Debug)]
@@ -42,6 +43,8 @@ pub struct Trace {
     pub kinds: Vec<RegionKind>,
     /// By position in `definitions.communicators`.
     pub communicators: Vec<Participants>,
+    /// The neighbours that operations among neighbours name, by the position of their group; empty unless there are such.
+    pub neighbors: FxHashMap<u32, Arc<[u32]>>,
     /// Distinct call sites of calling contexts: file and line.
     pub sites: Vec<(String, u32)>,
     /// By position in `definitions.calling_contexts`: position in `sites`, or [`NO_SITE`].
@@ -51,8 +54,9 @@ pub struct Trace {
     /// Whether definitions have numbers of events of locations: a writer that does not know them puts 0
     /// everywhere.
     has_event_counts: bool,
-    /// The attributes by which the trace counts missing records, if it has them.
-    pub gaps: Option<GapAttributes>,
+    has_sides: bool,
+    /// The attributes of events that the walk reads, if the trace has any.
+    pub attributes: Option<KnownAttributes>,
 }
 
 /// A process of the traced program with its locations.
@@ -103,17 +107,55 @@ pub struct RegionKind {
     pub barrier: Option<BarrierClass>,
     /// The class of lock, if a lock is acquired in it.
     pub lock: Option<LockClass>,
+    /// Waits until there is a message, and what it waits for is analysed.
+    pub is_probe: bool,
+    /// How it looks for something without waiting for it, if it does.
+    pub polling: Option<Polling>,
+    /// A collective operation among neighbours.
+    pub is_neighborhood: bool,
+    /// `MPI_Comm_disconnect`.
+    pub is_disconnect: bool,
     /// How it completes messages.
     pub completion: Completion,
+    /// Whether MPI moves on in it what other processes wait for.
+    pub makes_progress: bool,
     /// The coverage of a call in which no operation was recorded.
     pub fate: Fate,
+}
+
+/// How a call looks for something without waiting for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Polling {
+    /// `MPI_Test`, `MPI_Testall`: whether all requests are complete.
+    All,
+    /// `MPI_Testany`, `MPI_Testsome`: whether one is.
+    Any,
+    /// `MPI_Iprobe`, `MPI_Improbe`: whether there is a message.
+    Probe,
+}
+
+impl Polling {
+    /// Of the function with this plain name.
+    fn of(name: &str) -> Option<Polling> {
+        match name {
+            "test" | "testall" => Some(Polling::All),
+            "testany" | "testsome" => Some(Polling::Any),
+            "iprobe" | "improbe" => Some(Polling::Probe),
+            _ => None,
+        }
+    }
 }
 
 impl RegionKind {
     /// Whether entering or leaving it means more than time in a call, be it of MPI or not.
     #[inline]
     pub fn is_special(&self) -> bool {
-        self.is_init | self.is_finalize | self.is_parallel | self.barrier.is_some()
+        self.is_init
+            | self.is_finalize
+            | self.is_parallel
+            | self.barrier.is_some()
+            | self.is_probe
+            | self.polling.is_some()
     }
 }
 
@@ -158,7 +200,8 @@ impl Trace {
     /// processes.
     pub fn new(mut definitions: Definitions, semantics: Semantics) -> Result<Trace, Error> {
         definitions.regions.iter_mut().for_each(|region| unify_mpi(region, semantics));
-        let kinds = definitions.regions.iter().map(|region| kind(region, semantics)).collect();
+        let attributes = KnownAttributes::find(&definitions);
+        let kinds = definitions.regions.iter().map(|region| kind(region, attributes, semantics)).collect();
         let artificial = ARTIFICIAL.map(|(name, role)| Region {
             name: name.into(),
             canonical_name: name.into(),
@@ -175,7 +218,11 @@ impl Trace {
         let communicators = participants(&definitions, &process_of_group)?;
         let (sites, site_of_context) = sites(&definitions, semantics);
         let has_event_counts = definitions.locations.iter().any(|location| location.events > 0);
-        let gaps = GapAttributes::find(&definitions);
+        let tells_neighbors = attributes.is_some_and(|known| known.tells_neighbors());
+        let neighbors = match tells_neighbors {
+            true => groups(&definitions, &process_of_group),
+            false => FxHashMap::default(),
+        };
         Ok(Trace {
             definitions,
             semantics,
@@ -183,13 +230,20 @@ impl Trace {
             locations,
             artificial: artificial.into(),
             kinds,
+            has_sides: communicators.iter().any(|it| matches!(it, Participants::Sides(..))),
             communicators,
+            neighbors,
             sites,
             site_of_context,
             fineness: 1,
             has_event_counts,
-            gaps,
+            attributes,
         })
+    }
+
+    /// Whether there are inter-communicators.
+    pub fn has_sides(&self) -> bool {
+        self.has_sides
     }
 
     /// Whether the definitions say that a location has no events.
@@ -428,7 +482,7 @@ fn lock_class(region: &Region) -> Option<LockClass> {
     }
 }
 
-fn kind(region: &Region, semantics: Semantics) -> RegionKind {
+fn kind(region: &Region, attributes: Option<KnownAttributes>, semantics: Semantics) -> RegionKind {
     // Where paradigm and role do not decide, the names given by instrumenters do, as in the reference.
     let is_openmp = region.paradigm == Paradigm::OPENMP || region.source_file == "OMP";
     let is_parallel =
@@ -447,7 +501,16 @@ fn kind(region: &Region, semantics: Semantics) -> RegionKind {
         is_parallel,
         barrier: None,
         lock: None,
-        fate: fate(region.role, &name, class),
+        makes_progress: mpi::makes_progress(&name),
+        is_probe: class == Class::Probe && semantics.replays_all_of_mpi(),
+        polling: Polling::of(&name).filter(|_| semantics.replays_all_of_mpi()),
+        is_neighborhood: name.starts_with("neighbor_") || name.starts_with("ineighbor_"),
+        is_disconnect: name == "comm_disconnect",
+        fate: match semantics.replays_all_of_mpi() {
+            true => fate_beyond_reference(&name, class, attributes),
+            false => None,
+        }
+        .unwrap_or_else(|| fate(region.role, &name, class)),
         completion: match class {
             Class::BlockingSend => Completion::BlockingSend,
             Class::WaitOne => Completion::WaitOne,
@@ -483,6 +546,42 @@ fn fate(role: RegionRole, name: &str, class: Class) -> Fate {
         _ => Fate::Analysed,
     }
 }
+
+/// The same for calls of which the reference replays nothing; `None` for others.
+fn fate_beyond_reference(name: &str, class: Class, attributes: Option<KnownAttributes>) -> Option<Fate> {
+    let is_persistent = (name.ends_with("_init") || name.ends_with("_init_c"))
+        && COLLECTIVES.iter().any(|it| name.starts_with(it));
+    match class {
+        Class::Probe => Some(Fate::Analysed),
+        _ if ["comm_spawn", "comm_accept", "comm_connect", "comm_join"]
+            .iter()
+            .any(|it| name.starts_with(it)) =>
+        {
+            Some(Fate::OutsideProcesses)
+        }
+        // To initialize them may block by the standard, but the trace says nothing of that (rest of MPI 7.1).
+        _ if is_persistent && attributes.is_some_and(|known| known.tells_persistent_operations()) => {
+            Some(Fate::Analysed)
+        }
+        _ if is_persistent => Some(Fate::PersistentCollective),
+        _ if name.starts_with("neighbor_") || name.starts_with("ineighbor_") => Some(Fate::Neighborhood),
+        _ => None,
+    }
+}
+
+/// Beginnings of the names of collective operations that can be persistent (MPI 4.1, section 6.13).
+const COLLECTIVES: [&str; 10] = [
+    "allgather",
+    "allreduce",
+    "alltoall",
+    "barrier",
+    "bcast",
+    "exscan",
+    "gather",
+    "neighbor_",
+    "reduce",
+    "sca",
+];
 
 /// Sorts location groups by (rank of the process, accelerators after their process, definition), and
 /// locations by (group, place in teams, main thread first, reference). `process_of_group` is by definition.
@@ -686,7 +785,7 @@ pub(crate) mod tests {
         let is_mpi = |semantics| {
             let mut region = Region { canonical_name: region.name.clone(), ..region.clone() };
             unify_mpi(&mut region, semantics);
-            kind(&region, semantics).is_mpi
+            kind(&region, None, semantics).is_mpi
         };
         assert!(is_mpi(Semantics::Corrected));
         assert!(!is_mpi(Semantics::Reference));

@@ -86,6 +86,9 @@ impl LongCalls {
         for collective in &operations.collectives {
             add(collective.call, collective.sent.saturating_add(collective.received));
         }
+        for done in operations.nonblocking.iter().filter_map(|operation| operation.done) {
+            add(done.call, done.sent.saturating_add(done.received));
+        }
         for (call, bytes) in bytes {
             let moving = truncated(bytes as f64 / BANDWIDTH * resolution as f64);
             let waited = self.waited.get(&call).copied().unwrap_or(0);

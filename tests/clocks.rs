@@ -166,7 +166,7 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
     let mut trace = replay::trace::Trace::new(definitions, Semantics::Corrected).unwrap();
     let fineness = fineness(&trace.definitions.clock);
     trace.refine_clock(fineness);
-    let (metrics, processes) = (Metrics::new(false), trace.processes.len());
+    let (metrics, processes) = (Metrics::new(false, trace.semantics), trace.processes.len());
     let (formulas, owners) = (Formulas::new(&trace, &metrics), Owners::new(&vec![0..processes; 1]));
     let (shared, memory) = (Shared::new(1), Memory::default());
     let tools = Tools {

@@ -18,16 +18,28 @@
 mod barrier_completion;
 mod barrier_wait;
 mod condition_contention;
+mod create_wait;
 mod critical_contention;
 mod early_reduce;
 mod early_scan;
 mod explanation;
 mod finalize_wait;
+mod free_wait;
 mod init_completion;
 mod late_broadcast;
 mod late_receiver;
 mod late_sender;
 mod mutex_contention;
+mod neighbor_wait;
+mod nonblocking_barrier;
+mod nonblocking_broadcast;
+mod nonblocking_create;
+mod nonblocking_neighbor;
+mod nonblocking_nxn;
+mod nonblocking_progress;
+mod nonblocking_reduce;
+mod nonblocking_scan;
+mod nonblocking_wait;
 mod nxn_completion;
 mod openmp_explicit_barrier;
 mod openmp_implicit_barrier;
@@ -52,6 +64,8 @@ pub use pattern::{Detect, Pattern, Statistics, Within};
 pub const PATTERNS: &[Pattern] = &[
     init_completion::PATTERN,
     finalize_wait::PATTERN,
+    create_wait::PATTERN,
+    free_wait::PATTERN,
     barrier_wait::PATTERN,
     barrier_completion::PATTERN,
     late_sender::PATTERN,
@@ -59,11 +73,21 @@ pub const PATTERNS: &[Pattern] = &[
     wrong_order_different::PATTERN,
     wrong_order_same::PATTERN,
     late_receiver::PATTERN,
+    nonblocking_wait::PATTERN,
+    nonblocking_barrier::PATTERN,
+    nonblocking_nxn::PATTERN,
+    nonblocking_broadcast::PATTERN,
+    nonblocking_reduce::PATTERN,
+    nonblocking_scan::PATTERN,
+    nonblocking_neighbor::PATTERN,
+    nonblocking_create::PATTERN,
+    nonblocking_progress::PATTERN,
     early_reduce::PATTERN,
     early_scan::PATTERN,
     late_broadcast::PATTERN,
     wait_at_nxn::PATTERN,
     nxn_completion::PATTERN,
+    neighbor_wait::PATTERN,
     openmp_explicit_barrier::PATTERN,
     openmp_implicit_barrier::PATTERN,
     critical_contention::PATTERN,

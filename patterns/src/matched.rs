@@ -44,6 +44,13 @@ pub enum Completion {
     Other,
 }
 
+impl Completion {
+    /// Whether a call blocks until requests are complete.
+    pub fn blocks(self) -> bool {
+        matches!(self, Completion::WaitOne | Completion::WaitMany)
+    }
+}
+
 /// A matched message at its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReceivedMessage {
@@ -100,6 +107,12 @@ pub enum CollectiveClass {
     AllToAll,
     /// Scan, Exscan: a rank waits for lower ranks.
     Scan,
+    /// Creation of a communicator: all members wait for the last one that is evidently awaited.
+    Handle,
+    /// Comm_disconnect: the same.
+    Disconnect,
+    /// Neighbor_allgather(v), Neighbor_alltoall(v, w): a rank waits for its neighbours.
+    Neighborhood,
 }
 
 /// A member of a collective operation. Only members that synchronise have one: the others cannot wait.
@@ -128,6 +141,44 @@ impl CollectiveMember {
     pub fn completing(&self) -> Ticks {
         let last_begin = self.last_begin.min(self.end);
         (self.end - self.first_end.max(last_begin)).max(0)
+    }
+}
+
+/// A non-blocking collective operation at a member that completes it (rest of MPI 4.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NonBlockingMember {
+    /// Class of the operation.
+    pub class: CollectiveClass,
+    /// The call that completed it.
+    pub call: Interval,
+    /// Completion class of that call.
+    pub completion: Completion,
+    /// Time of the last request of the members that this one needs; `None` if it needs nobody.
+    pub last_request: Option<Ticks>,
+    /// Time at which the last of these came back to MPI, of those that did before the call was left; `None` if none did.
+    pub last_return: Option<Ticks>,
+}
+
+impl NonBlockingMember {
+    /// Time in the call until the last request, cut to the call, which wrong clocks could exceed. Only calls that block until
+    /// the operation is complete wait.
+    pub fn arrival(&self) -> Ticks {
+        let Interval { enter, leave } = self.call;
+        let last = self.last_request.filter(|_| self.completion.blocks());
+        last.map_or(0, |last| (last.min(leave) - enter).max(0))
+    }
+
+    /// Time from then on until a member that had gone on with other work was in MPI again: common libraries move an operation
+    /// inside MPI calls only.
+    pub fn progress(&self) -> Ticks {
+        let since = self.call.enter + self.arrival();
+        let last = self.last_return.filter(|_| self.completion.blocks());
+        last.map_or(0, |last| (last - since).max(0))
+    }
+
+    /// Both.
+    pub fn waiting(&self) -> Ticks {
+        self.arrival() + self.progress()
     }
 }
 
@@ -207,6 +258,32 @@ pub(crate) mod tests {
         assert_eq!((early.waiting(), early.completing()), (20, 10));
         let last = member(CollectiveClass::Barrier, 30, 40);
         assert_eq!((last.waiting(), last.completing()), (0, 0));
+    }
+
+    /// An operation that a call completes from 10 to 50; the last request is at 30, and its process returns at 35.
+    pub(crate) fn nonblocking(class: CollectiveClass) -> NonBlockingMember {
+        NonBlockingMember {
+            class,
+            call: Interval::new(10, 50),
+            completion: Completion::WaitOne,
+            last_request: Some(30),
+            last_return: Some(35),
+        }
+    }
+
+    #[test]
+    fn completing_call_waits_for_the_last_request_and_then_for_progress() {
+        let one = nonblocking(CollectiveClass::Barrier);
+        let waits = |one: NonBlockingMember| (one.arrival(), one.progress(), one.waiting());
+        assert_eq!(waits(one), (20, 5, 25));
+        assert_eq!(waits(NonBlockingMember { last_return: Some(20), ..one }), (20, 0, 20));
+        assert_eq!(waits(NonBlockingMember { last_request: Some(5), ..one }), (0, 25, 25));
+        assert_eq!(waits(NonBlockingMember { last_request: None, last_return: None, ..one }), (0, 0, 0));
+        assert_eq!(
+            waits(NonBlockingMember { last_request: Some(90), last_return: None, ..one }),
+            (40, 0, 40)
+        );
+        assert_eq!(waits(NonBlockingMember { completion: Completion::Test, ..one }), (0, 0, 0));
     }
 
     /// A thread that is in a barrier from 10 to 50; the last one enters at 30.

@@ -51,6 +51,8 @@ pub struct Metric {
     /// Whether its time counts as work of a location when the impact of imbalance on the critical path is computed
     /// (specification 16.3). Metrics below one that does not count are left out with it.
     pub is_work: bool,
+    /// Whether the reference computes nothing like it: with its semantics the metric is absent (rest of MPI 1).
+    pub is_beyond_reference: bool,
 }
 
 impl Metric {
@@ -62,7 +64,7 @@ impl Metric {
         source: Source,
         about: &'static str,
     ) -> Metric {
-        Metric { id, name, parent: None, unit, about, source, is_work: true }
+        Metric { id, name, parent: None, unit, about, source, is_work: true, is_beyond_reference: false }
     }
 
     /// A metric below `parent`.
@@ -74,7 +76,7 @@ impl Metric {
         source: Source,
         about: &'static str,
     ) -> Metric {
-        Metric { id, name, parent: Some(parent), unit, about, source, is_work: true }
+        Metric { parent: Some(parent), ..Metric::root(id, name, unit, source, about) }
     }
 
     /// A waiting time below `parent` that a pattern measures.
@@ -90,6 +92,11 @@ impl Metric {
     /// This metric, of which the time is no work of a location.
     pub const fn not_work(self) -> Metric {
         Metric { is_work: false, ..self }
+    }
+
+    /// This metric, which the reference does not have.
+    pub const fn beyond_reference(self) -> Metric {
+        Metric { is_beyond_reference: true, ..self }
     }
 
     /// A number of instances below `parent` that a pattern counts.

@@ -5,7 +5,7 @@ use model::Ticks;
 use crate::explanation::Explanation;
 use crate::matched::{
     Acquisition, BarrierClass, BarrierVisit, CollectiveClass, CollectiveMember, LateMessage, LockClass,
-    ReceivedMessage, SentMessage,
+    NonBlockingMember, ReceivedMessage, SentMessage,
 };
 use crate::metric::Metric;
 
@@ -57,6 +57,8 @@ pub enum Within {
     Send,
     /// A collective operation, from begin to end.
     Collective(CollectiveClass),
+    /// A call that completes non-blocking collective operations.
+    NonBlocking,
     /// A barrier of threads.
     Barrier(BarrierClass),
     /// From asking for a lock until it is there.
@@ -81,6 +83,9 @@ pub enum Detect {
     Overtaken(fn(&LateMessage, &ReceivedMessage) -> bool),
     /// On each member of a collective operation.
     Collective(fn(&CollectiveMember) -> Ticks),
+    /// On each non-blocking collective operation, at the member that completes it. Of the operations that one call completes,
+    /// messages among them, only the one with the longest time counts.
+    NonBlocking(fn(&NonBlockingMember) -> Ticks),
     /// On each visit of a thread to a barrier of its team.
     ThreadBarrier(fn(&BarrierVisit) -> Ticks),
     /// On each acquisition of a lock.

@@ -4,17 +4,19 @@
 use std::rc::Rc;
 
 use model::Ticks;
-use patterns::matched::{BarrierVisit, Interval};
+use patterns::matched::{BarrierVisit, CollectiveClass, Interval};
 
-use super::delay::{Delay, DelayClass, Notice};
+use super::delay::{Delay, DelayClass, Form, Notice};
 use super::event_times::EventTimes;
 use super::points::{Next, Peers, SyncPoint};
 use crate::details::critical::Link;
-use crate::ids::{CallId, JournalPosition};
+use crate::ids::{CallId, EventNumber, JournalPosition};
 use crate::int::to_u32;
 use crate::journal::{EventSpot, Journal, JournalSpot, Spot};
-use crate::matching::{Matches, With};
-use crate::operations::{Barrier, Operations, ParallelRegion, WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::matching::{Awaitable, Matches, Progression, SendFacts, With};
+use crate::operations::{
+    Barrier, Collective, Envelope, Operations, ParallelRegion, WORLD_AT_FINALIZE, WORLD_AT_INIT,
+};
 use crate::options::Semantics;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
@@ -80,7 +82,8 @@ pub fn collect(
     let last = last.take();
     let base = points.len();
     points.resize_with(base + walked.process.locations.len(), Vec::new);
-    let messages = waiting.receives.len() + waiting.sends.len();
+    let messages =
+        waiting.receives.len() + waiting.sends.len() + waiting.collectives.len() + waiting.probes.len();
     notices.reserve(messages);
     // Most processes have one thread, and others wait for it about as often as it waits for messages.
     if let [points] = &mut points[base..] {
@@ -94,6 +97,9 @@ pub fn collect(
     };
     collector.late_senders(matches, waiting);
     collector.late_receivers(matches, waiting, trace.semantics);
+    collector.probes(matches, waiting);
+    collector.nonblocking(matches, waiting);
+    collector.pairwise(matches, waiting);
     collector.collectives(matches);
     collector.parallel_regions();
     collector.thread_barriers();
@@ -137,18 +143,43 @@ impl Collector<'_> {
             let Some(send) = matches.sends.get(at as usize) else { continue };
             let source = self.operations.source(receive);
             let call = self.operations.call(receive.call);
-            let delay = Delay {
-                class: DelayClass::LateSender,
-                waiting: Spot { location: call.site.location, position: receive.position.in_journal() },
-                causing: Spot { location: send.place.location, position: send.position.in_journal() },
-                wait,
-                time: send.call.enter,
-                communicator: source.communicator,
-            };
-            let caused = send.call.length() - completion(send.call, call.interval.leave);
-            let taken = call.interval.length() - completion(call.interval, send.call.leave);
-            self.late_message(Notice { delay, taken: caused }, taken, source.peer, call.interval.enter);
+            let waiting = Spot { location: call.site.location, position: receive.position.in_journal() };
+            self.late_sender(waiting, call.interval, (&send, source), wait);
         }
+    }
+
+    /// Probes wait for senders as receives do, until they are left.
+    fn probes(&mut self, matches: &Matches, waiting: &WaitingMessages) {
+        for &(probe, at, wait) in &waiting.probes {
+            let probe = &self.operations.probes[probe as usize];
+            let Some(send) = matches.sends.get(at as usize) else { continue };
+            let source = self.operations.source(&self.operations.receives[at as usize]);
+            let call = self.operations.call(probe.call);
+            let waiting = Spot { location: call.site.location, position: probe.position.in_journal() };
+            self.late_sender(waiting, call.interval, (&send, source), wait);
+        }
+    }
+
+    /// Adds the wait of an event in a call for a message.
+    fn late_sender(
+        &mut self,
+        waiting: JournalSpot,
+        call: Interval,
+        (send, source): (&SendFacts, &Envelope),
+        wait: Ticks,
+    ) {
+        let delay = Delay {
+            class: DelayClass::LateSender,
+            form: Form::Edge,
+            waiting,
+            causing: Spot { location: send.place.location, position: send.position.in_journal() },
+            wait,
+            time: send.call.enter,
+            communicator: source.communicator,
+        };
+        let caused = send.call.length() - completion(send.call, call.leave);
+        let taken = call.length() - completion(call, send.call.leave);
+        self.edge(Notice { delay, taken: caused }, taken, source.peer, call.enter);
     }
 
     fn late_receivers(&mut self, matches: &Matches, waiting: &WaitingMessages, semantics: Semantics) {
@@ -164,6 +195,7 @@ impl Collector<'_> {
             let completion_of_send = semantics.completion_of_send(after);
             let delay = Delay {
                 class: DelayClass::LateReceiver,
+                form: Form::Edge,
                 waiting: Spot { location: call.site.location, position: send.completed.in_journal() },
                 causing: Spot { location: posting.place.location, position: posting.position.in_journal() },
                 wait,
@@ -172,12 +204,63 @@ impl Collector<'_> {
             };
             let caused = posting.call.length() - completion(posting.call, call.interval.leave);
             let taken = call.interval.length().saturating_sub(completion_of_send);
-            self.late_message(Notice { delay, taken: caused }, taken, destination.peer, call.interval.enter);
+            self.edge(Notice { delay, taken: caused }, taken, destination.peer, call.interval.enter);
         }
     }
 
-    /// Adds a wait for a message of another process; `taken` is that of the waiting event, which waits since `begin`.
-    fn late_message(&mut self, notice: Notice, taken: Ticks, process: u32, begin: Ticks) {
+    /// Calls that complete non-blocking collective operations wait for a request, or until a process is in MPI again (rest of
+    /// MPI 4.5).
+    fn nonblocking(&mut self, matches: &Matches, waiting: &WaitingMessages) {
+        for &(at, wait) in &waiting.collectives {
+            let Progression::Together { blamed: Some((process, blamed)), .. } =
+                matches.nonblocking[at as usize]
+            else {
+                continue;
+            };
+            let Some(done) = self.operations.nonblocking[at as usize].done else { continue };
+            let whom = (process, blamed);
+            self.wait_for_member((done.class, done.communicator), (done.call, done.position), whom, wait);
+        }
+    }
+
+    /// Blocking collective operations in which each member waits for one of its own (rest of MPI 5.3, 7.2).
+    fn pairwise(&mut self, matches: &Matches, waiting: &WaitingMessages) {
+        for &(at, wait) in &waiting.pairwise {
+            let found = matches.pairwise.binary_search_by_key(&at, |&(position, _)| position);
+            let progression = found.ok().map(|found| matches.pairwise[found].1);
+            let Some(Progression::Together { blamed: Some(blamed), .. }) = progression else { continue };
+            let Collective { class, communicator, call, position, .. } =
+                self.operations.collectives[at as usize];
+            self.wait_for_member((class, communicator), (call, position), blamed, wait);
+        }
+    }
+
+    /// Adds the wait of an event in a call for an event of one other member of a collective operation.
+    fn wait_for_member(
+        &mut self,
+        (class, communicator): (Option<CollectiveClass>, u32),
+        (call, position): (CallId, EventNumber),
+        (process, blamed): (u32, Awaitable),
+        wait: Ticks,
+    ) {
+        let Some(class) = class.and_then(DelayClass::of) else { return };
+        let call = self.operations.call(call);
+        let delay = Delay {
+            class,
+            form: Form::Edge,
+            waiting: Spot { location: call.site.location, position: position.in_journal() },
+            causing: blamed.spot.in_journal(),
+            wait,
+            time: blamed.call.enter,
+            communicator,
+        };
+        let caused = blamed.call.length() - completion(blamed.call, call.interval.leave);
+        let taken = call.interval.length() - completion(call.interval, blamed.call.leave);
+        self.edge(Notice { delay, taken: caused }, taken, process, call.interval.enter);
+    }
+
+    /// Adds a wait for an event of another process; `taken` is that of the waiting event, which waits since `begin`.
+    fn edge(&mut self, notice: Notice, taken: Ticks, process: u32, begin: Ticks) {
         let delay = notice.delay;
         let point = SyncPoint {
             position: delay.waiting.position,
@@ -237,6 +320,7 @@ impl Collector<'_> {
             if let (Some(causing), Some(class)) = (cause, DelayClass::of(class)) {
                 let delay = Delay {
                     class,
+                    form: Form::Group,
                     waiting: here,
                     causing,
                     wait,
@@ -309,6 +393,7 @@ impl Collector<'_> {
                 if early > 0 {
                     let delay = Delay {
                         class: DelayClass::ThreadBarrier,
+                        form: Form::Group,
                         waiting: spot(visit),
                         causing: spot(last),
                         wait: early,

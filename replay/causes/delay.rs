@@ -4,8 +4,10 @@
 use model::Ticks;
 use patterns::matched::CollectiveClass;
 
+use crate::exchange::Batch;
+use crate::exchange::batch::BatchReader;
 use crate::journal::JournalSpot;
-use crate::wire::{Half, wire};
+use crate::wire::{Half, Halves, Wire, wire};
 
 /// Class of the wait state that a delay causes. Costs are kept by class.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -26,6 +28,10 @@ pub enum DelayClass {
     ThreadBarrier,
     /// Threads wait while the main thread works alone.
     IdleThreads,
+    /// Members of a new communicator wait for the last of them.
+    Communicators,
+    /// Members of an operation among neighbours wait for the last of these.
+    Neighbors,
 }
 
 impl DelayClass {
@@ -39,10 +45,12 @@ impl DelayClass {
         DelayClass::AllToOne,
         DelayClass::ThreadBarrier,
         DelayClass::IdleThreads,
+        DelayClass::Communicators,
+        DelayClass::Neighbors,
     ];
 
     /// Number of classes.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 10;
 
     /// The class of delays in collective operations; `None` for those without (specification 9.4).
     pub fn of(class: CollectiveClass) -> Option<DelayClass> {
@@ -51,6 +59,8 @@ impl DelayClass {
             CollectiveClass::AllToAll => Some(DelayClass::AllToAll),
             CollectiveClass::OneToAll => Some(DelayClass::OneToAll),
             CollectiveClass::AllToOne => Some(DelayClass::AllToOne),
+            CollectiveClass::Handle | CollectiveClass::Disconnect => Some(DelayClass::Communicators),
+            CollectiveClass::Neighborhood => Some(DelayClass::Neighbors),
             CollectiveClass::Init | CollectiveClass::Finalize | CollectiveClass::Scan => None,
         }
     }
@@ -64,7 +74,12 @@ impl DelayClass {
     pub fn is_of_collectives(self) -> bool {
         matches!(
             self,
-            DelayClass::Barrier | DelayClass::AllToAll | DelayClass::OneToAll | DelayClass::AllToOne
+            DelayClass::Barrier
+                | DelayClass::AllToAll
+                | DelayClass::OneToAll
+                | DelayClass::AllToOne
+                | DelayClass::Communicators
+                | DelayClass::Neighbors
         )
     }
 
@@ -79,8 +94,20 @@ impl DelayClass {
             DelayClass::AllToOne => ["delay_n21", "delay_n21_longterm"],
             DelayClass::ThreadBarrier => ["delay_ompbarrier", "delay_ompbarrier_longterm"],
             DelayClass::IdleThreads => ["delay_ompidle", "delay_ompidle_longterm"],
+            DelayClass::Neighbors => ["delay_neighbor", "delay_neighbor_longterm"],
+            DelayClass::Communicators => ["delay_mgmt", "delay_mgmt_longterm"],
         }
     }
+}
+
+/// Form of a cause (rest of MPI 2.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// One event waits for one event of another location, which is a point because of that. Nobody is charged more than the
+    /// delay explains.
+    Edge,
+    /// Members wait for one of them; all have points of their own.
+    Group,
 }
 
 /// Costs of a wait state, by class, in ticks.
@@ -91,6 +118,8 @@ pub(super) type Costs = [f64; DelayClass::COUNT];
 pub(super) struct Delay {
     /// Class of the wait state.
     pub(super) class: DelayClass,
+    /// Form of its cause.
+    pub(super) form: Form,
     /// The event that waits.
     pub(super) waiting: JournalSpot,
     /// The event that it waits for.
@@ -123,7 +152,37 @@ impl Half for DelayClass {
     }
 }
 
-wire!(Delay { waiting, causing, wait, time, [communicator, class] });
+/// Class and form in half a word.
+#[derive(Clone, Copy, Debug)]
+struct Kind(DelayClass, Form);
+
+/// The least significant bit of a kind is set in edges.
+const EDGE: u32 = 1;
+
+impl Half for Kind {
+    fn to_half(self) -> u32 {
+        let Kind(class, form) = self;
+        class.to_half() << 1 | if form == Form::Edge { EDGE } else { 0 }
+    }
+
+    fn of_half(half: u32) -> Kind {
+        Kind(DelayClass::of_half(half >> 1), if half & EDGE == EDGE { Form::Edge } else { Form::Group })
+    }
+}
+
+impl Wire for Delay {
+    #[inline]
+    fn put(&self, batch: &mut Batch) {
+        let Delay { class, form, waiting, causing, wait, time, communicator } = *self;
+        ((waiting, causing), ((wait, time), Halves(communicator, Kind(class, form)))).put(batch);
+    }
+
+    #[inline]
+    fn get(reader: &mut BatchReader<'_>) -> Delay {
+        let ((waiting, causing), ((wait, time), Halves(communicator, Kind(class, form)))) = Wire::get(reader);
+        Delay { class, form, waiting, causing, wait, time, communicator }
+    }
+}
 
 impl Notice {
     /// Number of words in a batch.

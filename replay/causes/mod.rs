@@ -55,9 +55,9 @@ use crate::walk::WalkedProcess;
 use crate::wire::{self, Wire, batch_of};
 use backward::Backward;
 use critical_path::RowMaker;
-use delay::Notice;
+use delay::{Form, Notice};
 use lines::Lines;
-use points::{Next, Peers, SyncPoint};
+use points::{Peers, SharedCauses, SyncPoint};
 use sides::{Cause, Causes, Wait, Waits};
 
 /// Forecast of the memory for the search, in bytes: short journals with prefix sums, points, and both sides
@@ -87,7 +87,7 @@ pub fn find(
 ) -> Result<(Culprits, Option<Answers>), Error> {
     let first =
         processes.iter().flat_map(|process| &process.locations).map(|location| location.location).next();
-    let Collected { journals, mut points, lists, notices, meetings, idle, last, times } = collected;
+    let Collected { journals, mut points, mut lists, notices, meetings, idle, last, times } = collected;
     tools.memory.check(bytes_needed(&journals, &points, notices.len()))?;
     let order = by_cause(tools, &notices);
     let notice = |&at: &u32| &notices[at as usize];
@@ -100,17 +100,19 @@ pub fn find(
     tools.memory.check(bytes_needed(&journals, &points, notices.len() + causing))?;
     let mut causes = Causes::default();
     causes.list.reserve_exact(causing);
+    let mut shared = SharedCauses::default();
     for (worker, batch) in told.iter().enumerate() {
         causes.firsts.push(causes.list.len());
         let mut add = |Notice { delay, taken }| {
+            let process = to_u32(tools.process_of(delay.waiting.location));
             if delay.class.is_of_messages() {
-                points[delay.causing.location as usize - first.unwrap_or(0)].push(SyncPoint {
-                    position: delay.causing.position,
-                    wait: 0,
+                points[delay.causing.location as usize - first.unwrap_or(0)].push(points::caused(
+                    delay.causing.position,
                     taken,
-                    peers: Peers::One(to_u32(tools.process_of(delay.waiting.location))),
-                    next: Next::Through,
-                });
+                    Peers::One(process),
+                ));
+            } else if delay.form == Form::Edge {
+                shared.add(delay.causing, taken, process);
             }
             causes.list.push(Cause::new(delay));
         };
@@ -121,6 +123,7 @@ pub fn find(
     }
     causes.firsts.push(causes.list.len());
     drop((told, notices, order));
+    shared.add_points(&mut points, first.unwrap_or(0), &mut lists);
     let mut lines = Lines::new(first.unwrap_or(0), paths.len());
     let numbers = processes.iter().zip(&paths.numbers);
     let numbers = numbers.flat_map(|(process, numbers)| process.locations.iter().map(move |_| numbers));

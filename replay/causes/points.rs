@@ -1,8 +1,11 @@
 //! Synchronisation points: events at which a location has synchronised with others (specification 7.1).
 
+use std::rc::Rc;
+
 use model::Ticks;
 
 use crate::ids::JournalPosition;
+use crate::int::to_u32;
 use crate::journal::JournalSpot;
 
 /// The partners of a synchronisation point.
@@ -65,6 +68,50 @@ impl SyncPoint {
             Next::Through => false,
             Next::Start | Next::Team(_) => true,
             Next::Blamed(_) => self.wait > 0,
+        }
+    }
+}
+
+/// A point at an event that others have waited for.
+pub(super) fn caused(position: JournalPosition, taken: Ticks, peers: Peers) -> SyncPoint {
+    SyncPoint { position, wait: 0, taken, peers, next: Next::Through }
+}
+
+/// Events that several processes may have waited for, other than the ends of blocking collective operations.
+#[derive(Debug, Default)]
+pub(super) struct SharedCauses {
+    /// The event, the time that its call took without the completion after it, and a process that waited.
+    all: Vec<(JournalSpot, Ticks, u32)>,
+}
+
+impl SharedCauses {
+    /// Adds a wait for an event.
+    pub(super) fn add(&mut self, causing: JournalSpot, taken: Ticks, process: u32) {
+        self.all.push((causing, taken, process));
+    }
+
+    /// Adds the points of these events, each with all processes that waited for it, and with the longest completion of all (rest
+    /// of MPI 2.3). `first` is the location of the first points.
+    pub(super) fn add_points(
+        mut self,
+        points: &mut [Vec<SyncPoint>],
+        first: usize,
+        lists: &mut Vec<Rc<[u32]>>,
+    ) {
+        self.all.sort_unstable_by_key(|&(spot, taken, process)| (spot, process, taken));
+        for waits in self.all.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(spot, ..)) = waits.first() else { continue };
+            let taken = waits.iter().map(|&(_, taken, _)| taken).min().unwrap_or(0);
+            let mut processes: Vec<u32> = waits.iter().map(|&(.., process)| process).collect();
+            processes.dedup();
+            let peers = match processes[..] {
+                [process] => Peers::One(process),
+                _ => {
+                    lists.push(processes.into());
+                    Peers::Several(to_u32(lists.len() - 1))
+                }
+            };
+            points[spot.location as usize - first].push(caused(spot.position, taken, peers));
         }
     }
 }

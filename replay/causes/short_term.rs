@@ -9,7 +9,7 @@ use std::rc::Rc;
 use model::Ticks;
 
 use super::collect::Idle;
-use super::delay::{Delay, DelayClass};
+use super::delay::{Delay, DelayClass, Form};
 use super::lines::Lines;
 use super::previous::{Members, Partner, Query};
 use super::reach::Span;
@@ -163,20 +163,20 @@ fn charge(
 ) -> f64 {
     let most = causes.list.len() * ROWS_KEPT;
     let cause = &mut causes.list[at];
-    let (spot, class) = (cause.delay.causing, cause.delay.class);
+    let Delay { causing: spot, class, form, .. } = cause.delay;
     let line = lines.at(spot.location);
     let sum = excess.iter().fold(0, |sum: Ticks, &(_, more)| more.saturating_add(sum));
     let time = lines.line(line);
     let waiting = time.waiting(cause.past) as f64;
     let denominator = sum as f64 + waiting;
-    // A message that waits itself there made nobody wait. The last of some members of an operation may, for a later one.
-    let may_wait = class.is_of_collectives();
+    // An event that waits itself made nobody wait. The last of some members of an operation may, for a later one.
+    let may_wait = form == Form::Group;
     let point = time.point_behind(cause.past, spot.position);
     let is_cause = point.is_some_and(|point| may_wait || point.wait <= 0);
     if denominator > 0.0 && is_cause {
         let scale = cause.delay.wait as f64 / denominator;
-        // A message is never charged more than the delay explains; collective operations are (Q14).
-        cause.scale = if class.is_of_messages() { scale.min(1.0) } else { scale };
+        // Collective operations are charged more than the delay explains (Q14).
+        cause.scale = if form == Form::Edge { scale.min(1.0) } else { scale };
         cause.denominator = denominator;
         let first = causes.kept.len();
         if first + excess.len() <= most.min(u32::MAX as usize) {
@@ -223,8 +223,8 @@ fn idle_threads(
         let scale = f64::from(idle.others);
         lines.charge(line, metrics.delay_costs[DelayClass::IdleThreads as usize][0], scale, &work);
         let spot = Spot { location: idle.location, position: before };
-        let class = DelayClass::IdleThreads;
-        let delay = Delay { class, waiting: spot, causing: spot, wait: 0, time: 0, communicator: 0 };
+        let (class, form) = (DelayClass::IdleThreads, Form::Group);
+        let delay = Delay { class, form, waiting: spot, causing: spot, wait: 0, time: 0, communicator: 0 };
         causes.alone_since.push(joined);
         causes.list.push(Cause { denominator, scale, ..Cause::new(delay) });
     }

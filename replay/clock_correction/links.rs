@@ -17,6 +17,7 @@ use crate::int::high;
 use crate::journal::{RecordSpot, Spot};
 use crate::matching::{
     Matches, Operation, Participation, SendFacts, Verdict, collect_parts, match_messages, operations,
+    pairwise,
 };
 use crate::operations::{Barrier, Operations, Receive, TeamEvent, TeamEventKind};
 use crate::tools::Tools;
@@ -169,7 +170,23 @@ pub(super) fn find(
         if let Verdict::Sound(class, ranks) = operation.check(unreported)
             && !operation.members[0].kind.is_soft()
         {
-            links.collective(&operation, class, ranks, &mut meetings);
+            let begun = |at: usize| {
+                let Participation { place, begun, .. } = operation.members[at];
+                Spot { location: place.location, position: begun.record() }
+            };
+            links.collective(&operation, class, ranks, begun, &mut meetings);
+        }
+    }
+    drop(parts);
+    let parts = pairwise::collect(trace, processes, exchange)?;
+    for parts in pairwise::by_operation(trace, &parts) {
+        let members: Vec<Participation> = parts.iter().map(|part| part.part).collect();
+        let operation = Operation::new(trace, &members, &paused);
+        if let Verdict::Sound(class, ranks) = operation.check(unreported)
+            && !members[0].kind.is_soft()
+        {
+            let begun = |at: usize| parts[at].requested.spot.record();
+            links.collective(&operation, class, ranks, begun, &mut meetings);
         }
     }
     drop(parts);
@@ -281,29 +298,35 @@ impl Links<'_> {
         }
     }
 
-    /// Links the end of a collective operation with the starts of the members that data comes from.
+    /// Links the end of a collective operation with the starts of the members that data comes from; `begun` is the start of the
+    /// member at a position.
     fn collective(
         &mut self,
         operation: &Operation<'_>,
         class: CollectiveClass,
         ranks: Option<&[u32]>,
+        begun: impl Fn(usize) -> RecordSpot,
         meetings: &mut Meetings,
     ) {
         let root = ranks.and_then(|ranks| operation.root(ranks)).map(|root| root.process);
-        let member = |part: &Participation| {
+        let member = |(at, part): (usize, &Participation)| {
             let is_root = Some(part.process) == root;
             let (gives, gets) = (part.sent > 0, part.received > 0);
             let (sends, receives) = match class {
-                CollectiveClass::Init | CollectiveClass::Finalize | CollectiveClass::Barrier => (true, true),
+                CollectiveClass::Init
+                | CollectiveClass::Finalize
+                | CollectiveClass::Barrier
+                | CollectiveClass::Handle
+                | CollectiveClass::Disconnect
+                | CollectiveClass::Neighborhood => (true, true),
                 CollectiveClass::OneToAll => (gives && is_root, gets && !is_root),
                 CollectiveClass::AllToOne => (gives, gets && is_root),
                 CollectiveClass::AllToAll | CollectiveClass::Scan => (gives, gets),
             };
-            let location = part.place.location;
-            let spot = |event: EventNumber| Spot { location, position: event.record() };
-            Member { begin: spot(part.begun), end: spot(part.ended), sends, receives }
+            let end = Spot { location: part.place.location, position: part.ended.record() };
+            Member { begin: begun(at), end, sends, receives }
         };
-        let mut members: Vec<Member> = operation.members.iter().map(member).collect();
+        let mut members: Vec<Member> = operation.members.iter().enumerate().map(member).collect();
         let in_turn = class == CollectiveClass::Scan;
         if let Some(ranks) = ranks.filter(|_| in_turn) {
             members = operation.by_rank(ranks).into_iter().map(|at| members[at]).collect();

@@ -64,7 +64,8 @@ pub fn bytes_needed(processes: &[Walked]) -> u64 {
     let of = |walked: &Walked| {
         let operations = &walked.operations;
         let messages = operations.sends.len() + operations.receives.len();
-        let meetings = operations.collectives.len() + operations.barriers.len() + operations.teams.len();
+        let collectives = operations.collectives.len() + operations.nonblocking.len();
+        let meetings = collectives + operations.barriers.len() + operations.teams.len();
         300 * messages as u64 + 400 * meetings as u64
     };
     processes.iter().map(of).sum()

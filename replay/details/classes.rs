@@ -107,9 +107,26 @@ const BASES: [Base; 12] = [
     Base { name: "overhead", title: "Overhead", role: "tool", colour: BLACK, metrics: &["overhead"] },
 ];
 
-/// The class of all waits of threads.
-const THREAD_WAITS: Base =
-    Base { name: "thread_waits", title: "Waiting threads", role: "wait", colour: YELLOW, metrics: &[] };
+/// Classes of waits that several patterns share, with the metrics of the calls around them.
+const SHARED_WAITS: [Base; 2] = [
+    Base {
+        name: "thread_waits",
+        title: "Waiting threads",
+        role: WAIT,
+        colour: YELLOW,
+        metrics: &["omp_time", "pthread_time"],
+    },
+    Base {
+        name: "handle_waits",
+        title: "Waiting at communicators",
+        role: WAIT,
+        colour: ORANGE,
+        metrics: &["mpi_mgmt_comm"],
+    },
+];
+
+/// The role of classes of waits.
+const WAIT: &str = "wait";
 
 /// The time of the region in which recording is off, in the words of gates.
 const OFF: &str = "time@**/MEASUREMENT OFF";
@@ -166,17 +183,16 @@ impl Classes {
         classes
     }
 
-    /// Adds the class of a pattern's waits. Those of threads are one class.
+    /// Adds the class of a pattern's waits.
     fn add_waits(&mut self, metrics: &Metrics, pattern: &NumberedPattern) {
-        let Some(from) = base_of(metrics, pattern.metric) else { return };
-        let is_of_threads = from == THREADS;
-        let known = self.list.iter().position(|class| is_of_threads && class.name == THREAD_WAITS.name);
+        let Some(from) = nearest(metrics, pattern.metric, &BASES) else { return };
+        let shared = nearest(metrics, pattern.metric, &SHARED_WAITS);
+        let shared = shared.map(|at| SHARED_WAITS[usize::from(at)].describe());
+        let class = shared
+            .map_or_else(|| of_pattern(pattern.pattern, from), |class| Class { adds: Vec::new(), ..class });
+        let known = self.list.iter().position(|known| known.name == class.name);
         let own = known.unwrap_or_else(|| {
-            self.list.push(if is_of_threads {
-                THREAD_WAITS.describe()
-            } else {
-                of_pattern(pattern.pattern, from)
-            });
+            self.list.push(class);
             self.list.len() - 1
         });
         let id = pattern.pattern.metric.id;
@@ -220,19 +236,19 @@ fn of_pattern(pattern: &Pattern, from: ClassId) -> Class {
     Class {
         name: pattern.metric.id.into(),
         title: pattern.title.into(),
-        role: THREAD_WAITS.role.into(),
+        role: WAIT.into(),
         colour: if from == MESSAGES { VERMILION } else { ORANGE }.into(),
         adds: Vec::new(),
         subtracts: Vec::new(),
     }
 }
 
-/// Returns the class of regions that a metric lies in: that of the nearest metric above.
-fn base_of(metrics: &Metrics, metric: MetricId) -> Option<ClassId> {
+/// Returns the class of regions that a metric lies in: that of the nearest metric above, as a position in a list.
+fn nearest(metrics: &Metrics, metric: MetricId, classes: &[Base]) -> Option<ClassId> {
     let is_of = |class: &Base, id: &str| class.metrics.contains(&id);
     let mut id = Some(metrics.list[metric].id);
     while let Some(at) = id {
-        if let Some((class, _)) = (0..).zip(&BASES).find(|(_, class)| is_of(class, at)) {
+        if let Some((class, _)) = (0..).zip(classes).find(|(_, class)| is_of(class, at)) {
             return Some(class);
         }
         id = metrics.list.iter().find(|metric| metric.id == at).and_then(|metric| metric.parent);

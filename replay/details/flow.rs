@@ -51,13 +51,16 @@ impl FlowTable {
             self.at(&mut cursor, receive.time).change -= i64::from(!matches.sends.is_alone(at));
         }
         // The start and the end of MPI have no communicator.
-        for collective in &operations.collectives {
-            if trace
-                .communicators
-                .get(collective.communicator as usize)
-                .is_some_and(|it| it.is_first(process))
-            {
-                self.at(&mut cursor, collective.begin).collectives += 1;
+        let is_first = |communicator: u32| {
+            trace.communicators.get(communicator as usize).is_some_and(|it| it.is_first(process))
+        };
+        for collective in operations.collectives.iter().filter(|it| is_first(it.communicator)) {
+            self.at(&mut cursor, collective.begin).collectives += 1;
+        }
+        let mut cursor = BinCursor::new(self.bins);
+        for operation in &operations.nonblocking {
+            if operation.done.is_some_and(|done| is_first(done.communicator)) {
+                self.at(&mut cursor, operation.requested).collectives += 1;
             }
         }
     }

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::latecomers::Latecomers;
 use super::partners::{Partners, Synchronised};
 use super::waits::waits;
-use super::{Matches, Membership, Paused};
+use super::{Matches, Membership, Paused, pairwise};
 use crate::communicators::Participants;
 use crate::details::instances::BothSides;
 use crate::exchange::Batch;
@@ -24,7 +24,7 @@ use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
 use crate::ids::EventNumber;
 use crate::int::{to_u32, to_u64};
-use crate::operations::{Place, WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::operations::{Collective, Place, WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::statistics::{Instance, SubjectId};
 use crate::tools::Tools;
 use crate::trace::Trace;
@@ -45,10 +45,10 @@ const WITH_PARTNERS: u64 = 4;
 pub(crate) struct Participation {
     pub(super) communicator: u32,
     /// Number k of the operation on the communicator: 0, 1, …
-    instance: u32,
+    pub(super) instance: u32,
     pub(crate) process: u32,
     /// Position in the process's operations.
-    position: u32,
+    pub(super) position: u32,
     /// Location and call path of the member.
     pub(crate) place: Place,
     /// The event of the end of the operation.
@@ -67,8 +67,8 @@ pub(crate) struct Participation {
     pub(crate) received: u64,
     /// Number of the process's operations on the communicator, including missing ones, and number of those
     /// before its first gap.
-    count: u32,
-    sure: u32,
+    pub(super) count: u32,
+    pub(super) sure: u32,
 }
 
 /// Kind of a part, in half a word.
@@ -79,12 +79,67 @@ pub(crate) struct PartKind {
     pub(super) class: Option<CollectiveClass>,
     /// Whether recording was switched off at the first gap of the process.
     was_off: bool,
+    series: Series,
+}
+
+/// Operations of a series are numbered by themselves on each communicator.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Series {
+    /// Blocking ones that move data, and barriers.
+    Data,
+    /// Creation and release of communicators (rest of MPI 7.1).
+    Handles,
+    /// Non-blocking ones, which never match blocking ones (MPI 4.1, section 6.12).
+    NonBlocking,
+    /// Those among neighbours (rest of MPI 4.2).
+    Neighborhoods,
+    /// Non-blocking ones among neighbours.
+    NonBlockingNeighborhoods,
+}
+
+impl Series {
+    /// All, in the order of their codes.
+    const ALL: [Series; 5] = [
+        Series::Data,
+        Series::Handles,
+        Series::NonBlocking,
+        Series::Neighborhoods,
+        Series::NonBlockingNeighborhoods,
+    ];
+
+    /// Its operations in words, before their names.
+    fn adjective(self) -> &'static str {
+        match self {
+            Series::Data | Series::Handles => "",
+            Series::NonBlocking => "non-blocking ",
+            Series::Neighborhoods => "neighbourhood ",
+            Series::NonBlockingNeighborhoods => "non-blocking neighbourhood ",
+        }
+    }
 }
 
 impl PartKind {
+    /// Whether its operation is a non-blocking one.
+    pub(super) fn is_nonblocking(self) -> bool {
+        matches!(self.series, Series::NonBlocking | Series::NonBlockingNeighborhoods)
+    }
+
+    pub(super) fn new(
+        operation: u8,
+        class: Option<CollectiveClass>,
+        series: Series,
+        was_off: bool,
+    ) -> PartKind {
+        PartKind { operation, class, was_off, series }
+    }
+
     /// Whether a member may end before others have begun, as the trace does not say who needs whom (rest of MPI 2.1).
     pub(crate) fn is_soft(self) -> bool {
         matches!(CollectiveOp(self.operation), CollectiveOp::ALLTOALLV | CollectiveOp::ALLTOALLW)
+            || matches!(
+                self.class,
+                Some(CollectiveClass::Handle | CollectiveClass::Disconnect | CollectiveClass::Neighborhood)
+            )
     }
 }
 
@@ -106,12 +161,12 @@ wire!(Participation {
 impl Half for PartKind {
     fn to_half(self) -> u32 {
         let class = self.class.map_or(u8::MAX, |class| class as u8);
-        u32::from_le_bytes([self.operation, class, u8::from(self.was_off), 0])
+        u32::from_le_bytes([self.operation, class, u8::from(self.was_off), self.series as u8])
     }
 
     fn of_half(half: u32) -> Self {
         // In the order of their codes.
-        const CLASSES: [CollectiveClass; 7] = [
+        const CLASSES: [CollectiveClass; 10] = [
             CollectiveClass::Init,
             CollectiveClass::Finalize,
             CollectiveClass::Barrier,
@@ -119,27 +174,55 @@ impl Half for PartKind {
             CollectiveClass::AllToOne,
             CollectiveClass::AllToAll,
             CollectiveClass::Scan,
+            CollectiveClass::Handle,
+            CollectiveClass::Disconnect,
+            CollectiveClass::Neighborhood,
         ];
-        let [operation, code, was_off, _] = half.to_le_bytes();
+        let [operation, code, was_off, series] = half.to_le_bytes();
         let class = CLASSES.get(usize::from(code)).copied();
-        PartKind { operation, class, was_off: was_off == 1 }
+        PartKind::new(operation, class, Series::ALL[usize::from(series)], was_off == 1)
     }
 }
 
 /// Sends the parts of a process to the workers that judge.
-pub(super) fn tell(walked: &Walked, outgoing: &mut [Batch]) {
+pub(super) fn tell(trace: &Trace, walked: &Walked, outgoing: &mut [Batch]) {
     let workers = outgoing.len();
+    for (position, (collective, numbers)) in
+        walked.operations.collectives.iter().zip(numbers(walked)).enumerate()
+    {
+        if !pairwise::is_pairwise(trace, collective) {
+            let part = part(walked, position, collective, numbers);
+            part.put(&mut outgoing[judge_of(part.communicator, part.instance, workers)]);
+        }
+    }
+}
+
+/// Place of an operation in its series on a communicator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    pub(super) instance: u32,
+    /// Number of the process's operations of the series, with missing ones, and of those before its first gap.
+    pub(super) count: u32,
+    pub(super) sure: u32,
+}
+
+/// Numbers the blocking operations of a process.
+pub(super) fn numbers(walked: &Walked) -> Vec<Numbers> {
     let collectives = &walked.operations.collectives;
     let sure = walked.operations.gap.map_or(collectives.len(), |gap| gap.collectives);
+    // Missing handles are not counted, unlike missing operations that move data.
+    let sure_handles = walked.operations.pause.map_or(sure, |pause| sure.min(pause.collectives));
     let missing: FxHashMap<u32, u64> = walked.operations.unrecorded.collectives.iter().copied().collect();
-    // By communicator: number of the next operation, and of operations before the gap.
-    let mut extents: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
+    // By communicator and series: number of the next operation, and of operations before the gap.
+    let mut extents: FxHashMap<(u32, Series), (u32, u32)> = FxHashMap::default();
     let mut instances = Vec::with_capacity(collectives.len());
-    let mut before: FxHashMap<u32, u64> = FxHashMap::default();
+    let mut before: FxHashMap<(u32, Series), u64> = FxHashMap::default();
     for (position, collective) in collectives.iter().enumerate() {
-        let (next, certain) = extents.entry(collective.communicator).or_default();
+        let series = series(collective);
+        let sure = if series == Series::Handles { sure_handles } else { sure };
+        let (next, certain) = extents.entry((collective.communicator, series)).or_default();
         if let Some(&missing) = missing.get(&to_u32(position)) {
-            let before = before.insert(collective.communicator, missing).unwrap_or(0);
+            let before = before.insert((collective.communicator, series), missing).unwrap_or(0);
             *next = next.saturating_add(u32::try_from(missing.saturating_sub(before)).unwrap_or(u32::MAX));
         }
         instances.push(*next);
@@ -148,38 +231,54 @@ pub(super) fn tell(walked: &Walked, outgoing: &mut [Batch]) {
             *certain = *next;
         }
     }
-    for (position, (collective, &instance)) in collectives.iter().zip(&instances).enumerate() {
-        let (count, sure) = extents[&collective.communicator];
-        let call = walked.operations.call(collective.call);
-        let part = Participation {
-            communicator: collective.communicator,
-            instance,
-            process: to_u32(walked.process.number),
-            position: to_u32(position),
-            place: call.site.place(),
-            ended: collective.position,
-            begun: collective.begun,
-            kind: PartKind {
-                operation: collective.operation,
-                class: collective.class,
-                was_off: walked.operations.was_off,
-            },
-            root: collective.root,
-            enter: call.interval.enter,
-            begin: collective.begin,
-            end: collective.end,
-            leave: call.interval.leave,
-            sent: collective.sent,
-            received: collective.received,
-            count,
-            sure,
-        };
-        part.put(&mut outgoing[judge_of(part.communicator, instance, workers)]);
+    let numbers = |(collective, instance): (&Collective, u32)| {
+        let (count, sure) = extents[&(collective.communicator, series(collective))];
+        Numbers { instance, count, sure }
+    };
+    collectives.iter().zip(instances).map(numbers).collect()
+}
+
+/// The part of a process in a blocking operation.
+pub(super) fn part(
+    walked: &Walked,
+    position: usize,
+    collective: &Collective,
+    Numbers { instance, count, sure }: Numbers,
+) -> Participation {
+    let call = walked.operations.call(collective.call);
+    let was_off = walked.operations.was_off;
+    Participation {
+        communicator: collective.communicator,
+        instance,
+        process: to_u32(walked.process.number),
+        position: to_u32(position),
+        place: call.site.place(),
+        ended: collective.position,
+        begun: collective.begun,
+        kind: PartKind::new(collective.operation, collective.class, series(collective), was_off),
+        root: collective.root,
+        enter: call.interval.enter,
+        begin: collective.begin,
+        end: collective.end,
+        leave: call.interval.leave,
+        sent: collective.sent,
+        received: collective.received,
+        count,
+        sure,
+    }
+}
+
+/// The series of a blocking operation.
+fn series(collective: &Collective) -> Series {
+    match collective.class {
+        Some(CollectiveClass::Handle | CollectiveClass::Disconnect) => Series::Handles,
+        Some(CollectiveClass::Neighborhood) => Series::Neighborhoods,
+        _ => Series::Data,
     }
 }
 
 /// The worker that judges an operation: spread evenly, and the same for all members.
-fn judge_of(communicator: u32, instance: u32, workers: usize) -> usize {
+pub(super) fn judge_of(communicator: u32, instance: u32, workers: usize) -> usize {
     (communicator as usize).wrapping_mul(31).wrapping_add(instance as usize) % workers
 }
 
@@ -191,12 +290,12 @@ pub(super) fn gather(trace: &Trace, told: &[Batch]) -> Vec<Participation> {
 }
 
 /// Key of an operation. On a communicator of single processes each has one member.
-fn operation_of(trace: &Trace, part: &Participation) -> (u32, u32, u32) {
+pub(super) fn operation_of(trace: &Trace, part: &Participation) -> (u32, Series, u32, u32) {
     let alone = match trace.communicators.get(part.communicator as usize) {
         Some(Participants::Myself) => part.process,
         _ => 0,
     };
-    (part.communicator, part.instance, alone)
+    (part.communicator, part.kind.series, part.instance, alone)
 }
 
 /// The operations with these parts; `paused` are the processes with pauses in their recording.
@@ -205,11 +304,8 @@ pub(crate) fn operations<'a>(
     parts: &'a [Participation],
     paused: &'a Paused,
 ) -> impl Iterator<Item = Operation<'a>> {
-    parts.chunk_by(|a, b| operation_of(trace, a) == operation_of(trace, b)).map(move |members| Operation {
-        trace,
-        members,
-        paused,
-    })
+    let of_one = |a: &_, b: &_| operation_of(trace, a) == operation_of(trace, b);
+    parts.chunk_by(of_one).map(move |members| Operation::new(trace, members, paused))
 }
 
 /// Judges operations, and returns the results for each worker; `latecomers` gets who came last.
@@ -314,18 +410,23 @@ pub(crate) enum Verdict<'a> {
 }
 
 impl<'a> Operation<'a> {
+    /// An operation with these parts.
+    pub(crate) fn new(trace: &'a Trace, members: &'a [Participation], paused: &'a Paused) -> Operation<'a> {
+        Operation { trace, members, paused }
+    }
+
     /// Judges whether it can be analyzed.
     pub(crate) fn check(&self, findings: &mut Findings) -> Verdict<'a> {
         let one = self.members[0];
         let ranks = match one.communicator {
             WORLD_AT_INIT | WORLD_AT_FINALIZE => None,
             communicator => match &self.trace.communicators[communicator as usize] {
-                // A single member does not wait. Inter-communicators are not analyzed.
-                Participants::Myself | Participants::Sides(..) | Participants::NotMpi => {
-                    return Verdict::Independent;
-                }
+                // A single member does not wait.
+                Participants::Myself | Participants::NotMpi => return Verdict::Independent,
                 Participants::Ranks(ranks) if ranks.len() < 2 => return Verdict::Independent,
                 Participants::Ranks(ranks) => Some(&ranks[..]),
+                Participants::Sides(sides) if self.trace.semantics.replays_all_of_mpi() => Some(sides.all()),
+                Participants::Sides(_) => return Verdict::Independent,
             },
         };
         let expected = ranks.map_or(self.trace.world_size(), |ranks| ranks.len());
@@ -351,9 +452,12 @@ impl<'a> Operation<'a> {
             findings.add(Finding::CollectiveAfterGap, one.begin, one.place.location as usize, || name);
             return Verdict::Unmatched;
         }
-        if let Some(other) =
-            self.members.iter().find(|m| (m.kind.operation, m.root) != (one.kind.operation, one.root))
-        {
+        let is_between =
+            matches!(self.trace.communicators.get(one.communicator as usize), Some(Participants::Sides(..)));
+        let differs = |member: &&Participation| {
+            member.kind.operation != one.kind.operation || member.root != one.root && !is_between
+        };
+        if let Some(other) = self.members.iter().find(differs) {
             let name = self.name();
             let is_root = other.kind.operation == one.kind.operation;
             findings.add(Finding::CollectiveMismatch, one.begin, one.place.location as usize, || {
@@ -394,16 +498,23 @@ impl<'a> Operation<'a> {
         };
         let Some(judgement) = judgement else { return nobody };
         for (part, &membership) in self.members.iter().zip(&judgement) {
-            let ticks = early(part, membership);
-            if ticks > 0 {
-                let name = self.name();
-                findings.add(Finding::ClockCollective, part.begin, part.place.location as usize, || {
-                    let ticks = self.trace.recorded(ticks);
-                    format!("{name}: left {ticks} ticks before another member entered it")
-                });
+            if let Membership::Synchronising { last_begin, .. } = membership {
+                self.check_end(part, last_begin, findings);
             }
         }
         judgement
+    }
+
+    /// Adds a finding if a member has left before the last one that it has to wait for has begun. Where the trace does not say
+    /// whom it has to wait for, it has left nobody.
+    pub(super) fn check_end(&self, part: &Participation, last_begin: Ticks, findings: &mut Findings) {
+        if last_begin > part.end && !part.kind.is_soft() {
+            let name = self.name();
+            findings.add(Finding::ClockCollective, part.begin, part.place.location as usize, || {
+                let ticks = self.trace.recorded(last_begin - part.end);
+                format!("{name}: left {ticks} ticks before another member entered it")
+            });
+        }
     }
 
     /// Applies the rule of the class; `None` if no member synchronises.
@@ -412,13 +523,14 @@ impl<'a> Operation<'a> {
         Some(synchronisations.into_iter().map(Membership::from).collect())
     }
 
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         let one = self.members[0];
         match one.communicator {
             WORLD_AT_INIT => "MPI_Init".into(),
             WORLD_AT_FINALIZE => "MPI_Finalize".into(),
             communicator => format!(
-                "{} number {} on communicator {}",
+                "{}{} number {} on communicator {}",
+                one.kind.series.adjective(),
                 model::CollectiveOp(one.kind.operation).name().unwrap_or("operation"),
                 one.instance + 1,
                 self.trace.definitions.communicators.reference(communicator as usize)
@@ -494,7 +606,7 @@ mod tests {
                 place: Place { location: rank as u32, path: PathId::default() },
                 ended: EventNumber::new(0),
                 begun: EventNumber::new(0),
-                kind: PartKind { operation: 0, class: Some(class), was_off: false },
+                kind: PartKind::new(0, Some(class), Series::Data, false),
                 root: 0,
                 enter: begin,
                 begin,
@@ -506,8 +618,7 @@ mod tests {
                 sure: 1,
             })
             .collect();
-        let judged = Operation { trace: &trace, members: &members, paused: &Paused::default() }
-            .judge(&mut Findings::default());
+        let judged = Operation::new(&trace, &members, &Paused::default()).judge(&mut Findings::default());
         let times = |membership| match membership {
             Membership::Synchronising { last_begin, first_end } => Some((last_begin, first_end)),
             Membership::Independent => None,
@@ -544,7 +655,7 @@ mod tests {
                 place: Place { location: 4, path: PathId::new(8) },
                 ended: EventNumber::new(11),
                 begun: EventNumber::new(12),
-                kind: PartKind { operation: 9, class, was_off: class.is_none() },
+                kind: PartKind::new(9, class, Series::NonBlocking, class.is_none()),
                 root: u32::MAX,
                 enter: -6,
                 begin: -5,

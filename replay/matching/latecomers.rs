@@ -41,7 +41,7 @@ impl Latecomer {
 wire!(Latecomer { [communicator, speaker], [path, process], times, caused });
 
 /// Communicator, speaker and its path, and the process.
-type Key = (u32, u32, PathId, u32);
+pub(super) type Key = (u32, u32, PathId, u32);
 
 /// The latecomers of the operations that a worker judges.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +68,13 @@ impl Latecomers {
         list
     }
 
+    /// Adds how often a process came last to operations, and what others waited for it.
+    pub(super) fn note(&mut self, key: Key, times: u64, caused: Ticks) {
+        let sum = self.all.entry(key).or_default();
+        sum.0 += times;
+        sum.1 = caused.saturating_add(sum.1);
+    }
+
     /// Adds an operation with these members, sorted by process, and their results.
     pub(super) fn add(
         &mut self,
@@ -78,10 +85,7 @@ impl Latecomers {
     ) {
         let one = &members[0];
         let mut note = |process, times, caused: Ticks| {
-            let key = (one.communicator, one.process, one.place.path, process);
-            let sum = self.all.entry(key).or_default();
-            sum.0 += times;
-            sum.1 = caused.saturating_add(sum.1);
+            self.note((one.communicator, one.process, one.place.path, process), times, caused);
         };
         let ranks = match trace.communicators.get(one.communicator as usize) {
             Some(Participants::Ranks(ranks)) => Some(&ranks[..]),

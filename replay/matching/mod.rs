@@ -11,6 +11,7 @@ mod collectives;
 mod latecomers;
 mod messages;
 mod pairing;
+pub(crate) mod pairwise;
 mod partners;
 mod sides;
 mod waits;
@@ -26,7 +27,7 @@ use crate::details::instances::BothSides;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::Findings;
-use crate::operations::Operations;
+use crate::operations::{Collective, Operations};
 use crate::statistics::{Instance, SubjectId};
 use crate::tools::Tools;
 use crate::trace::Trace;
@@ -36,6 +37,7 @@ pub(crate) use channels::Channels;
 pub(crate) use collectives::{Operation, Participation, Verdict, operations};
 pub use latecomers::{Latecomer, Latecomers};
 use messages::Near;
+pub use pairwise::{Awaitable, Progression};
 pub use partners::{Synchronised, With};
 pub use sides::{Facts, PostingFacts, Receipt, SendFacts, Sides};
 
@@ -54,6 +56,11 @@ pub struct Matches {
     pub paused: Arc<Paused>,
     /// For each collective operation, the result of its synchronisation.
     pub collectives: Vec<Membership>,
+    /// For each non-blocking collective operation, whom it waits for.
+    pub nonblocking: Vec<Progression>,
+    /// For blocking collective operations whose members each wait for members of their own, by the operation's position in
+    /// rising order: whom this process waits for.
+    pub pairwise: Vec<(u32, Progression)>,
     /// Instances of wait states in collective operations that this process represents, with the operation's
     /// position, the pattern and, for details, both sides; the call path is still missing.
     pub waits: Vec<(u32, SubjectId, Instance, Option<BothSides>)>,
@@ -140,10 +147,12 @@ pub fn bytes_needed(processes: &[Walked], is_alone: bool, with_receipts: bool) -
     let of_receipt = if with_receipts { OF_RECEIPT } else { 0 };
     let of_message = OF_MESSAGE + if is_alone { 0 } else { OF_TOLD + of_receipt };
     let of = |walked: &Walked| {
-        let Operations { sends, receives, destinations, sources, collectives, .. } = &*walked.operations;
+        let Operations { sends, receives, destinations, sources, collectives, nonblocking, .. } =
+            &*walked.operations;
         of_message * (sends.len() + receives.len()) as u64
             + OF_ENVELOPE * (destinations.list().len() + sources.list().len()) as u64
             + OF_COLLECTIVE * collectives.len() as u64
+            + pairwise::OF_OPERATION * nonblocking.len() as u64
     };
     processes.iter().map(|walked| OF_PROCESS + of(walked)).sum()
 }
@@ -157,19 +166,27 @@ pub fn match_operations(
     tools: &Tools<'_>,
     processes: &[Walked],
     findings: &mut Findings,
-    latecomers: Option<&mut Latecomers>,
+    mut latecomers: Option<&mut Latecomers>,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Matches>, Error> {
     let trace = tools.trace;
     let (mut matches, paused) = match_messages(tools, processes, latecomers.is_some(), findings, exchange)?;
     let parts = collect_parts(trace, processes, exchange)?;
-    let answers = collectives::judge(tools, &parts, &paused, exchange.workers(), findings, latecomers);
+    let (workers, latest) = (exchange.workers(), latecomers.as_deref_mut());
+    let answers = collectives::judge(tools, &parts, &paused, workers, findings, latest);
     drop(parts);
     let first = processes.first().map_or(0, |walked| walked.process.number);
     for batch in exchange.exchange(answers)? {
         collectives::hear(&batch, first, &mut matches);
     }
+    let parts = pairwise::collect(trace, processes, exchange)?;
+    let answers = pairwise::judge(tools, &parts, &paused, exchange.workers(), findings, latecomers);
+    drop(parts);
+    for batch in exchange.exchange(answers)? {
+        pairwise::hear(&batch, first, &mut matches);
+    }
     for matches in &mut matches {
+        matches.pairwise.sort_unstable_by_key(|&(position, _)| position);
         matches.paused = Arc::clone(&paused);
     }
     Ok(matches)
@@ -265,12 +282,25 @@ pub(crate) fn collect_parts(
 ) -> Result<Vec<Participation>, Error> {
     let mut members = vec![Batch::new(); exchange.workers()];
     for walked in processes {
-        collectives::tell(walked, &mut members);
+        collectives::tell(trace, walked, &mut members);
     }
     Ok(collectives::gather(trace, &exchange.exchange(members)?))
 }
 
 impl Matches {
+    /// A blocking collective operation, by position, in which this process waits for a member of its own, as patterns see it.
+    /// Who has ended first is not looked at: such operations have no completion times.
+    pub fn pairwise_member(&self, at: u32, collective: &Collective) -> Option<CollectiveMember> {
+        let found = self.pairwise.binary_search_by_key(&at, |&(position, _)| position).ok()?;
+        let Progression::Together { last_request: Some(last_begin), blamed: Some(_), .. } =
+            self.pairwise[found].1
+        else {
+            return None;
+        };
+        let (begin, end) = (collective.begin, collective.end);
+        Some(CollectiveMember { class: collective.class?, begin, end, last_begin, first_end: end })
+    }
+
     fn new(walked: &Walked, near: &Arc<[Arc<Operations>]>) -> Matches {
         let operations = &walked.operations;
         Matches {
@@ -280,6 +310,8 @@ impl Matches {
             unverified: Vec::new(),
             paused: Arc::default(),
             collectives: vec![Membership::default(); operations.collectives.len()],
+            nonblocking: vec![Progression::default(); operations.nonblocking.len()],
+            pairwise: Vec::new(),
             waits: Vec::new(),
             partners: Vec::new(),
         }

@@ -6,6 +6,9 @@
 mod calls;
 mod flagged;
 mod messages;
+mod nonblocking;
+mod polls;
+mod probes;
 
 use model::Ticks;
 use patterns::matched::{BarrierClass, CollectiveClass, Interval, LockClass};
@@ -17,6 +20,9 @@ use crate::wire::wire;
 pub use calls::{Call, CallSite, Calls};
 pub(crate) use flagged::Flagged;
 pub use messages::{Envelope, Envelopes, Receive, Send};
+pub use nonblocking::{Done, NonBlocking};
+pub use polls::{Asked, Poll, Polls};
+pub use probes::{Found, Probe};
 
 /// A location and a call path: the place of an event that others may have to wait for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -60,6 +66,34 @@ pub struct Collective {
     pub sent: u64,
     /// Bytes that this process received.
     pub received: u64,
+}
+
+impl Collective {
+    /// One that moves no data, of which only the times are known.
+    pub fn between(begin: Ticks, end: Ticks) -> Collective {
+        Collective {
+            begin,
+            end,
+            call: CallId::NONE,
+            begun: EventNumber::NONE,
+            position: EventNumber::NONE,
+            communicator: 0,
+            class: None,
+            operation: u8::MAX,
+            root: u32::MAX,
+            sent: 0,
+            received: 0,
+        }
+    }
+}
+
+/// The neighbours of a process in an operation among neighbours: positions of groups in the definitions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Neighbors {
+    /// Those that it receives from.
+    pub sources: u32,
+    /// Those that it sends to.
+    pub destinations: u32,
 }
 
 /// A thread's visit to an OpenMP barrier.
@@ -164,6 +198,8 @@ pub struct Gap {
     pub receives: usize,
     /// Collective operations before it.
     pub collectives: usize,
+    /// Non-blocking ones that were requested before it.
+    pub nonblocking: usize,
 }
 
 /// Numbers of missing operations of a channel or on a communicator, before operations that are in the trace:
@@ -225,6 +261,14 @@ pub struct Operations {
     pub sources: Envelopes,
     /// Collective operations, in the order of their ends.
     pub collectives: Vec<Collective>,
+    /// Neighbours in those among neighbours, by position in `collectives`, ascending.
+    pub neighbors: Vec<(u32, Neighbors)>,
+    /// Non-blocking collective operations, in the order of their requests.
+    pub nonblocking: Vec<NonBlocking>,
+    /// Tests and probes that have found nothing.
+    pub polls: Polls,
+    /// Blocking probes, in the order of their ends.
+    pub probes: Vec<Probe>,
     /// Visits of threads to barriers, in the order of their starts.
     pub barriers: Vec<Barrier>,
     /// Parallel regions that threads entered, in the order of time.
@@ -266,12 +310,18 @@ impl Operations {
             gap.sends = gap.sends.min(pause.sends);
             gap.receives = gap.receives.min(pause.receives);
             gap.collectives = gap.collectives.min(pause.collectives);
+            gap.nonblocking = gap.nonblocking.min(pause.nonblocking);
         }
     }
 
     /// A gap at this position.
     fn here(&self) -> Gap {
-        Gap { sends: self.sends.len(), receives: self.receives.len(), collectives: self.collectives.len() }
+        Gap {
+            sends: self.sends.len(),
+            receives: self.receives.len(),
+            collectives: self.collectives.len(),
+            nonblocking: self.nonblocking.len(),
+        }
     }
 
     /// Frees the memory that only growing needs.
@@ -282,6 +332,10 @@ impl Operations {
         self.destinations.shrink();
         self.sources.shrink();
         self.collectives.shrink_to_fit();
+        self.neighbors.shrink_to_fit();
+        self.nonblocking.shrink_to_fit();
+        self.polls.shrink();
+        self.probes.shrink_to_fit();
         self.unrecorded.shrink();
         self.barriers.shrink_to_fit();
         self.parallel_regions.shrink_to_fit();

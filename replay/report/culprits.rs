@@ -32,6 +32,8 @@ fn kind(class: DelayClass) -> &'static str {
         DelayClass::AllToAll => "waiting at N x N",
         DelayClass::OneToAll => "late broadcasts",
         DelayClass::AllToOne => "early reductions",
+        DelayClass::Neighbors => "waiting for neighbours",
+        DelayClass::Communicators => "creating communicators",
         DelayClass::ThreadBarrier => "waiting at OpenMP barriers",
         DelayClass::IdleThreads => "idle threads",
     }

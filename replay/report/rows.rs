@@ -216,7 +216,7 @@ mod tests {
     /// bytes.
     fn rows(metrics: &[&str], computed: Option<&Totals>) -> Vec<String> {
         let trace = Trace::new(world(&[0]), Semantics::Corrected).unwrap();
-        let all = Metrics::new(true);
+        let all = Metrics::new(true, Semantics::Corrected);
         let formulas = Formulas::new(&trace, &all);
         let [first, second, end] = [0, 1, 2].map(ReportPath::new);
         let nodes =

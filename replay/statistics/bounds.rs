@@ -54,6 +54,8 @@ fn of_operations(operations: &Operations) -> Bounds {
                 let of_class = operations.collectives.iter().filter(|it| it.class == Some(class));
                 of_class.map(|it| length(Interval::new(it.begin, it.end))).max()
             }
+            // The reference has none.
+            Within::NonBlocking => None,
             Within::Barrier(class) => {
                 let of_class = operations.barriers.iter().filter(|it| it.class == class);
                 of_class.map(|it| length(it.visit)).max()

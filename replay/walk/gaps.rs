@@ -16,7 +16,7 @@ const MOST: u64 = 1 << 48;
 
 /// References of the attributes on missing operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GapAttributes {
+pub(super) struct GapAttributes {
     unrecorded: Option<u64>,
     posted: Option<u64>,
     disordered: Option<u64>,
@@ -25,7 +25,7 @@ pub struct GapAttributes {
 
 impl GapAttributes {
     /// Returns those that a trace defines; `None` if it has no counts of missing operations.
-    pub fn find(definitions: &Definitions) -> Option<GapAttributes> {
+    pub(super) fn find(definitions: &Definitions) -> Option<GapAttributes> {
         let names = &definitions.attributes;
         let find = |name: &str| Some(names.reference(names.iter().position(|known| known == name)?));
         Some(GapAttributes {
@@ -78,12 +78,13 @@ impl MissingOperations {
 }
 
 /// Subject of a count of missing operations: messages sent or received, by the position of their envelope, or
-/// collective operations, by that of their communicator.
+/// collective operations, by that of their communicator; those among neighbours by themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Counted {
     Sends(u32),
     Receives(u32),
     Collectives(u32),
+    Neighborhoods(u32),
 }
 
 /// The last count of each subject.
@@ -156,7 +157,11 @@ impl ProcessWalk<'_> {
     /// Notes the number of operations missing before this one. Returns whether it is possible.
     pub(super) fn count_missing(&mut self, what: Counted, missing: u64) -> bool {
         let before = self.counts.0.insert(what, missing).unwrap_or(0);
-        let most = if matches!(what, Counted::Collectives(_)) { u64::from(u32::MAX) / 2 } else { MOST };
+        let most = if matches!(what, Counted::Collectives(_) | Counted::Neighborhoods(_)) {
+            u64::from(u32::MAX) / 2
+        } else {
+            MOST
+        };
         let is_possible = missing >= before && missing <= most && self.operations.pause.is_some();
         if !is_possible {
             self.operations.lose_count();

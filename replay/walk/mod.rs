@@ -5,11 +5,14 @@
 //! its team's fork. Enter and leave events are not kept. No defect of a trace stops the walk: each is counted
 //! as a finding.
 
+mod attributes;
 mod barriers;
 mod contexts;
 mod gaps;
 mod locks;
 mod pending;
+mod polls;
+mod probes;
 mod process;
 mod records;
 mod requests;
@@ -44,7 +47,7 @@ use crate::trace::Trace;
 
 use stream::Content;
 
-pub use gaps::GapAttributes;
+pub use attributes::KnownAttributes;
 pub use sampling::Sampled;
 pub(crate) use stream::FARTHEST;
 pub use window_calls::{KeptCalls, MOST_CALLS, WindowCall, WindowCalls};

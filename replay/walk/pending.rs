@@ -43,6 +43,14 @@ impl<T> Pending<T> {
         self.others.extend(self.places[at].take());
     }
 
+    /// Returns a value.
+    pub(super) fn get(&self, number: u64) -> Option<&T> {
+        match self.places.get(place(number))? {
+            Some((there, value)) if *there == number => Some(value),
+            _ => self.others.get(&number),
+        }
+    }
+
     /// Removes a value, and returns it.
     #[inline(always)]
     pub(super) fn remove(&mut self, number: u64) -> Option<T> {

@@ -7,8 +7,10 @@ use otf2::{MappingType, Mappings};
 use patterns::matched::{CollectiveClass, Completion, Interval};
 use rustc_hash::FxHashMap;
 
+use super::attributes::Told;
 use super::gaps::{Counts, MissingOperations, Resumed};
 use super::locks::Locks;
+use super::polls::Asking;
 use super::requests::Requests;
 use super::stack::{Frame, NONE};
 use super::tasks::Tasks;
@@ -36,6 +38,7 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) tree: CallTree,
     pub(super) operations: Operations,
     pub(super) requests: Requests,
+    pub(super) asking: Asking,
     pub(super) teams: Teams,
     pub(super) tasks: Tasks,
     pub(super) locks: Locks,
@@ -45,6 +48,8 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) longest_gap: Ticks,
     /// The gap attributes of the current event, and the last counts.
     pub(super) told: MissingOperations,
+    /// Other attributes of the current event.
+    pub(super) attributes: Told,
     pub(super) counts: Counts,
     /// Points at which threads resumed recording after it was off and counted; in the order of time.
     pub(super) resumed: FxHashMap<usize, Vec<Resumed>>,
@@ -76,6 +81,7 @@ impl<'t> ProcessWalk<'t> {
             tree: CallTree::default(),
             operations: Operations::default(),
             requests: Requests::default(),
+            asking: Asking::default(),
             teams: Teams::default(),
             tasks: Tasks::default(),
             locks: Locks::default(),
@@ -83,6 +89,7 @@ impl<'t> ProcessWalk<'t> {
             coverage: Coverage::default(),
             longest_gap: trace.longest_gap(),
             told: MissingOperations::default(),
+            attributes: Told::default(),
             counts: Counts::default(),
             resumed: FxHashMap::default(),
             programs: FxHashMap::default(),
@@ -151,14 +158,18 @@ impl<'t> ProcessWalk<'t> {
         self.classify(thread, row, path);
         let state = &mut self.threads[thread];
         let frame = Frame { entered: state.record(), ..Frame::new(path, row, region, time) };
-        let mut barrier = NONE;
+        let (mut barrier, mut makes_progress) = (NONE, false);
         if let Some(kind) = self.trace.kinds.get(region as usize) {
             state.stack.mpi_depth += u32::from(kind.is_mpi);
+            makes_progress = kind.makes_progress;
             if kind.is_special() {
                 barrier = self.enter_special(thread, frame, *kind);
             }
         }
         self.threads[thread].push(Frame { barrier, ..frame });
+        if makes_progress && !self.requests.unreturned.is_empty() {
+            self.return_to_mpi(thread);
+        }
     }
 
     /// Returns the path from which a region is entered outside of any other.
@@ -239,10 +250,16 @@ impl<'t> ProcessWalk<'t> {
         let is_first_init = kind.is_init && !self.was_initialized;
         let is_first_finalize = kind.is_finalize && !self.was_finalized;
         // Time inside counts as after the event (specification 7.2).
-        let position = match is_first_init || is_first_finalize || barrier != NONE {
+        let position = match is_first_init || is_first_finalize || barrier != NONE || kind.is_probe {
             true => self.threads[thread].mark_innermost(),
             false => EventNumber::NONE,
         };
+        if kind.is_probe {
+            self.leave_probe(thread, position);
+        }
+        if let Some((polling, frame)) = kind.polling.zip(self.threads[thread].stack.last().copied()) {
+            self.leave_poll(thread, polling, &frame);
+        }
         let Some(mut frame) = self.threads[thread].pop(time) else { return };
         let interval = Interval::new(frame.enter, time);
         if kind.is_parallel {
@@ -261,17 +278,12 @@ impl<'t> ProcessWalk<'t> {
                 (CollectiveClass::Finalize, WORLD_AT_FINALIZE)
             };
             self.operations.collectives.push(Collective {
-                begin: frame.enter,
-                end: time,
                 call: frame.call,
                 begun: frame.entered,
                 position,
                 communicator,
                 class: Some(class),
-                operation: u8::MAX,
-                root: u32::MAX,
-                sent: 0,
-                received: 0,
+                ..Collective::between(frame.enter, time)
             });
             self.was_initialized |= kind.is_init;
             self.was_finalized |= kind.is_finalize;

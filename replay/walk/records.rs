@@ -7,13 +7,16 @@ use patterns::matched::CollectiveClass;
 use super::gaps::Counted;
 use super::process::ProcessWalk;
 use super::requests::Message;
+use super::stack::NONE;
 use crate::call_tree::NO_SITE;
 use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::findings::Finding;
+use crate::ids::EventNumber;
 use crate::int::to_u32;
-use crate::operations::Collective;
+use crate::operations::{Asked, CallSite, Collective, Done, Neighbors};
 use crate::options::Semantics;
+use crate::severity::amount;
 use crate::trace::Artificial;
 
 /// Returns the class of a collective operation; `None` for those that are only counted.
@@ -36,6 +39,7 @@ fn class(operation: CollectiveOp, semantics: Semantics) -> Option<CollectiveClas
             Some(CollectiveClass::AllToAll)
         }
         CollectiveOp::SCAN | CollectiveOp::EXSCAN => Some(CollectiveClass::Scan),
+        CollectiveOp::CREATE_HANDLE => Some(CollectiveClass::Handle),
         _ => None,
     }
 }
@@ -93,7 +97,7 @@ impl ProcessWalk<'_> {
             Event::MpiRequestCancelled { request_id } => self.cancel(thread, request_id),
             Event::MpiProbe { sender, communicator, tag, message_id } if message_id != u64::MAX => {
                 if let Some(message) = self.message(thread, mappings, sender, communicator, tag, 0) {
-                    self.probe(message, message_id);
+                    self.probe(thread, message, message_id);
                 }
             }
             Event::MpiMrecv { message_id, msg_length } => {
@@ -106,7 +110,7 @@ impl ProcessWalk<'_> {
                 self.complete_probed(thread, request_id, msg_length, time);
             }
             Event::MpiCollectiveBegin {} => {
-                let record = self.threads[thread].record();
+                let record = self.begin_collective(thread);
                 if let Some(frame) = self.threads[thread].stack.last_mut() {
                     frame.collective_begin = Some((time, record));
                 }
@@ -114,6 +118,22 @@ impl ProcessWalk<'_> {
             Event::MpiCollectiveEnd { collective_op, communicator, root, size_sent, size_received } => {
                 let part = (collective_op, root, size_sent, size_received);
                 self.collective(thread, mappings, communicator, part, time);
+            }
+            Event::NonBlockingCollectiveRequest { request_id }
+                if self.trace.semantics.replays_all_of_mpi() =>
+            {
+                self.request_collective(thread, request_id, time);
+            }
+            Event::NonBlockingCollectiveComplete {
+                collective_op,
+                communicator,
+                root,
+                size_sent,
+                size_received,
+                request_id,
+            } if self.trace.semantics.replays_all_of_mpi() => {
+                let part = (collective_op, root, size_sent, size_received);
+                self.complete_collective(thread, mappings, (request_id, communicator), part, time);
             }
             Event::NonBlockingCollectiveRequest { .. } | Event::NonBlockingCollectiveComplete { .. } => {
                 self.decide(thread, Fate::OtherCollective);
@@ -174,7 +194,15 @@ impl ProcessWalk<'_> {
             | Event::ThreadBegin { .. }
             | Event::ThreadWait { .. }
             | Event::ThreadEnd { .. } => {}
-            Event::MpiRequestTest { request_id } if self.requests.is_pending(request_id) => {}
+            Event::MpiRequestTest { request_id } if self.requests.is_pending(request_id) => {
+                if self.trace.semantics.replays_all_of_mpi() {
+                    self.test(thread, request_id);
+                }
+            }
+            Event::RmaOpCompleteNonBlocking { .. } | Event::IoOperationComplete { .. } => {
+                self.complete(thread, Asked::Unknown);
+                self.threads[thread].ignore();
+            }
             _ => self.threads[thread].ignore(),
         }
     }
@@ -198,8 +226,70 @@ impl ProcessWalk<'_> {
         time: Ticks,
     ) {
         let begin = self.threads[thread].stack.last_mut().and_then(|frame| frame.collective_begin.take());
-        // Handles and memory of communicators, windows and files: the reference knows none of these (Q1).
         if operation > CollectiveOp::REDUCE_SCATTER_BLOCK {
+            return self.handle_collective(thread, mappings, communicator, operation, (begin, time));
+        }
+        let moved = usize::from(sent > 0) + 2 * usize::from(received > 0);
+        let metrics = self.metrics;
+        let amounts = [(metrics.bytes_out, sent), (metrics.bytes_in, received)];
+        self.count(thread, [(metrics.collectives[moved], 1), amounts[0], amounts[1]]);
+        let Some(communicator) = self.communicator(thread, mappings, communicator) else { return };
+        let neighbors = self.neighbors(thread);
+        let class = self.class(operation, neighbors);
+        self.decide_collective(thread, class, communicator);
+        self.check_root(thread, class, communicator, root);
+        if !self.is_in_mpi(thread) {
+            self.find(Finding::OutsideMpi, thread, || "collective operation");
+        }
+        let part = Collective {
+            communicator,
+            class,
+            operation: operation.0,
+            root,
+            sent,
+            received,
+            ..Collective::between(Ticks::MIN, time)
+        };
+        let position = to_u32(self.operations.collectives.len());
+        self.add_collective(thread, part, begin);
+        if let Some(neighbors) = neighbors {
+            self.operations.neighbors.push((position, neighbors));
+        }
+    }
+
+    /// Returns the number of the event that starts a collective operation: where members may each wait for the start of another
+    /// one, that is an event of the journal.
+    fn begin_collective(&mut self, thread: usize) -> EventNumber {
+        let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
+        let is_pairwise = self.trace.has_sides()
+            || self.trace.kinds.get(region as usize).is_some_and(|kind| kind.is_neighborhood);
+        match is_pairwise && self.trace.semantics.replays_all_of_mpi() {
+            true => self.threads[thread].mark_innermost(),
+            false => self.threads[thread].record(),
+        }
+    }
+
+    /// Creates or releases a handle, or memory with one. The reference knows none of these (Q1). Communicators are freed
+    /// without waiting in practice, but for `MPI_Comm_disconnect` (rest of MPI 7.1).
+    fn handle_collective(
+        &mut self,
+        thread: usize,
+        mappings: &Mappings,
+        communicator: u32,
+        operation: CollectiveOp,
+        (begin, time): (Option<(Ticks, EventNumber)>, Ticks),
+    ) {
+        let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
+        let kind = self.trace.kinds.get(region as usize).copied().unwrap_or_default();
+        let is_of_mpi_itself = kind.is_init || kind.is_finalize;
+        let class = match operation {
+            _ if !self.trace.semantics.replays_all_of_mpi() || is_of_mpi_itself => None,
+            CollectiveOp::CREATE_HANDLE => Some(CollectiveClass::Handle),
+            CollectiveOp::DESTROY_HANDLE if kind.is_disconnect => Some(CollectiveClass::Disconnect),
+            CollectiveOp::DESTROY_HANDLE => return self.decide(thread, Fate::Analysed),
+            _ => None,
+        };
+        if class.is_none() {
             self.decide(thread, Fate::OtherCollective);
             self.threads[thread].ignore();
             if let Some((_, begun)) = begin {
@@ -207,47 +297,116 @@ impl ProcessWalk<'_> {
             }
             return;
         }
-        let moved = usize::from(sent > 0) + 2 * usize::from(received > 0);
-        let metrics = self.metrics;
-        let amounts = [(metrics.bytes_out, sent), (metrics.bytes_in, received)];
-        self.count(thread, [(metrics.collectives[moved], 1), amounts[0], amounts[1]]);
         let Some(communicator) = self.communicator(thread, mappings, communicator) else { return };
-        let class = class(operation, self.trace.semantics);
-        self.decide(
-            thread,
-            match (class, &self.trace.communicators[communicator as usize]) {
-                (None, _) => Fate::VariableAllToAll,
-                (_, Participants::Sides(..) | Participants::NotMpi) => Fate::OtherCollective,
-                (Some(_), Participants::Myself | Participants::Ranks(_)) => Fate::Analysed,
-            },
-        );
-        self.check_root(thread, class, communicator, root);
-        if !self.is_in_mpi(thread) {
-            self.find(Finding::OutsideMpi, thread, || "collective operation");
-        }
+        self.decide_collective(thread, class, communicator);
+        let part = Collective {
+            communicator,
+            class,
+            operation: operation.0,
+            ..Collective::between(Ticks::MIN, time)
+        };
+        self.add_collective(thread, part, begin);
+    }
+
+    /// Notes the fate of a call with a collective operation.
+    fn decide_collective(&mut self, thread: usize, class: Option<CollectiveClass>, communicator: u32) {
+        let fate = match (class, &self.trace.communicators[communicator as usize]) {
+            (None, _) => Fate::VariableAllToAll,
+            (_, Participants::Sides(..)) if !self.trace.semantics.replays_all_of_mpi() => {
+                Fate::OtherCollective
+            }
+            (_, Participants::NotMpi) => Fate::OtherCollective,
+            (Some(_), Participants::Myself | Participants::Ranks(_) | Participants::Sides(..)) => {
+                Fate::Analysed
+            }
+        };
+        self.decide(thread, fate);
+    }
+
+    /// Adds a collective operation that ends now, in the current call. `begin` has the record of its start, if there is one;
+    /// otherwise it starts with the call.
+    fn add_collective(&mut self, thread: usize, part: Collective, begin: Option<(Ticks, EventNumber)>) {
         let Some(call) = self.call(thread) else { return };
         let Some(frame) = self.threads[thread].stack.last() else { return };
         let (begin, begun) = begin.unwrap_or((frame.enter, frame.entered));
         let position = self.mark_operation(thread);
+        let counted = match part.class {
+            Some(CollectiveClass::Neighborhood) => Counted::Neighborhoods(part.communicator),
+            _ => Counted::Collectives(part.communicator),
+        };
         if let Some(missing) = self.told.unrecorded
-            && self.count_missing(Counted::Collectives(communicator), missing)
+            && self.count_missing(counted, missing)
         {
             let at = to_u32(self.operations.collectives.len());
             self.operations.unrecorded.collectives.push((at, missing));
         }
-        self.operations.collectives.push(Collective {
-            begin,
-            end: time,
+        self.operations.collectives.push(Collective { begin, call, begun, position, ..part });
+    }
+
+    /// Completes a non-blocking collective operation. It is counted where it was started: the request names the operation, the
+    /// completing call does not (rest of MPI 4.5).
+    fn complete_collective(
+        &mut self,
+        thread: usize,
+        mappings: &Mappings,
+        (request, communicator): (u64, u32),
+        (operation, root, sent, received): (CollectiveOp, u32, u64, u64),
+        time: Ticks,
+    ) {
+        let Some(position) = self.completed_collective(thread, request) else { return };
+        let neighbors = self.neighbors(thread);
+        let class = self.class(operation, neighbors);
+        let requested = self.operations.nonblocking[position as usize].call;
+        if class != Some(CollectiveClass::Handle) {
+            let metrics = self.metrics;
+            let moved = usize::from(sent > 0) + 2 * usize::from(received > 0);
+            let amounts =
+                [(metrics.collectives[moved], 1), (metrics.bytes_out, sent), (metrics.bytes_in, received)];
+            let &CallSite { location, row, .. } = self.operations.site(requested);
+            let first = self.location(0);
+            let severities = &mut self.threads[location as usize - first].severities;
+            amounts.into_iter().for_each(|(metric, value)| severities.add(metric, row, amount(value)));
+        }
+        let Some(communicator) = self.communicator(thread, mappings, communicator) else { return };
+        self.check_root(thread, class, communicator, root);
+        let Some(call) = self.mpi_call(thread) else { return };
+        let event = self.mark_operation(thread);
+        self.requests.completed += 1;
+        self.operations.nonblocking[position as usize].done = Some(Done {
+            time,
             call,
-            begun,
-            position,
+            position: event,
+            order: self.requests.completed,
             communicator,
             class,
             operation: operation.0,
             root,
             sent,
             received,
+            neighbors,
         });
+    }
+
+    /// Returns the neighbours that the current event names.
+    fn neighbors(&mut self, thread: usize) -> Option<Neighbors> {
+        let groups = self.attributes.neighbors.filter(|_| self.trace.semantics.replays_all_of_mpi())?;
+        let [sources, destinations] = groups.map(|group| {
+            let position = self.trace.definitions.groups.position(u64::from(group));
+            if position.is_none() {
+                self.undefined(thread, "group", u64::from(group));
+            }
+            position.map(|position| to_u32(position))
+        });
+        Some(Neighbors { sources: sources?, destinations: destinations? })
+    }
+
+    /// Returns the class of a collective operation. Those among neighbours have the codes of others, as OTF2 has none for
+    /// them; their neighbours tell them apart (rest of MPI 5.1).
+    fn class(&self, operation: CollectiveOp, neighbors: Option<Neighbors>) -> Option<CollectiveClass> {
+        match neighbors {
+            Some(_) => Some(CollectiveClass::Neighborhood),
+            None => class(operation, self.trace.semantics),
+        }
     }
 
     /// Adds a finding if the root of a rooted operation is not a rank of its communicator; without it nothing
@@ -289,7 +448,7 @@ impl ProcessWalk<'_> {
     }
 
     #[inline(always)]
-    fn communicator(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<u32> {
+    pub(super) fn communicator(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<u32> {
         let reference = u64::from(mappings.global(MappingType::Comm, local));
         let position = self.trace.definitions.communicators.position(reference);
         if position.is_none() {

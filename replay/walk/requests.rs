@@ -10,10 +10,11 @@ use super::gaps::{Counted, MissingOperations};
 use super::pending::Pending;
 use super::process::ProcessWalk;
 use super::stack::NONE;
+use crate::coverage::Fate;
 use crate::findings::Finding;
 use crate::ids::{CallId, EventNumber};
 use crate::int::to_u32;
-use crate::operations::{Envelope, Envelopes, Flagged, Operations, Receive, Send};
+use crate::operations::{Asked, Envelope, Envelopes, Flagged, NonBlocking, Operations, Receive, Send};
 
 /// The operation of an active request.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,8 @@ enum Request {
     Send(u32),
     /// A receive: the call that posted it, and its number among the receives.
     Receive(Posting),
+    /// A collective operation: its position among the non-blocking ones, or [`NONE`] if it is not analysed.
+    Collective(u32),
 }
 
 /// The posting of a receive.
@@ -60,6 +63,15 @@ pub(super) struct Requests {
     receiving: FxHashMap<u64, Message>,
     /// The number of posted receives.
     posted: u32,
+    /// Collective operations since whose requests the process has not entered a further call in which MPI makes progress:
+    /// the thread of the request, and the position.
+    pub(super) unreturned: Vec<(usize, u32)>,
+    /// The number of completed collective operations.
+    pub(super) completed: u32,
+    /// By thread: the blocking probe whose message the next receive that it posts receives, by its position.
+    pub(super) probes: FxHashMap<usize, usize>,
+    /// By thread: the place in the order of posting of the message that it has just found by a matched probe.
+    pub(super) matched: FxHashMap<usize, u32>,
 }
 
 impl Requests {
@@ -68,8 +80,28 @@ impl Requests {
         self.pending.contains(request)
     }
 
-    fn next_posted(&mut self) -> u32 {
+    /// Numbers a receive in the order of posting.
+    pub(super) fn next_posted(&mut self) -> u32 {
         self.posted += 1;
+        self.posted
+    }
+
+    /// What a test of a pending request asks for.
+    pub(super) fn asked(&self, request: u64) -> Asked {
+        match self.pending.get(request) {
+            Some(Request::Receive(posting)) => Asked::Receive(posting.order),
+            Some(&Request::Collective(position)) if position != NONE => Asked::Collective(position),
+            _ => Asked::Unknown,
+        }
+    }
+
+    /// The numbers of receives and of non-blocking collective operations that were started.
+    pub(super) fn started(&self, operations: &Operations) -> (u32, u32) {
+        (self.posted, to_u32(operations.nonblocking.len()))
+    }
+
+    /// The number of posted receives.
+    pub(super) fn posted(&self) -> u32 {
         self.posted
     }
 }
@@ -108,6 +140,7 @@ impl ProcessWalk<'_> {
 
     /// Completes the send of a request.
     pub(super) fn complete_send(&mut self, thread: usize, request: u64) {
+        self.complete(thread, Asked::Unknown);
         match self.requests.pending.remove(request) {
             Some(Request::Send(NONE)) => {}
             Some(Request::Send(position)) => {
@@ -124,7 +157,7 @@ impl ProcessWalk<'_> {
 
     /// Posts a receive.
     pub(super) fn post_receive(&mut self, thread: usize, request: u64) {
-        let order = self.requests.next_posted();
+        let order = self.number_posting(thread);
         let posting = self.posting(thread, order);
         self.start(thread, request, Request::Receive(posting));
     }
@@ -135,7 +168,10 @@ impl ProcessWalk<'_> {
         let mut posting = None;
         if let Some(request) = request {
             match self.requests.pending.remove(request) {
-                Some(Request::Receive(started)) => posting = Some(started),
+                Some(Request::Receive(started)) => {
+                    self.complete(thread, Asked::Receive(started.order));
+                    posting = Some(started);
+                }
                 // It was started while recording was off.
                 None if self.told.posted_at.is_some() => {}
                 other => self.unknown(thread, request, other),
@@ -145,8 +181,12 @@ impl ProcessWalk<'_> {
     }
 
     /// Adds a message that a matched probe has taken from the queue; a receive will get it by `id`.
-    pub(super) fn probe(&mut self, message: Message, id: u64) {
+    pub(super) fn probe(&mut self, thread: usize, message: Message, id: u64) {
         let order = self.requests.next_posted();
+        let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
+        if self.trace.kinds.get(region as usize).is_some_and(|kind| kind.is_probe) {
+            self.requests.matched.insert(thread, order);
+        }
         self.requests.probed.insert(id, Probed { message, order });
     }
 
@@ -184,7 +224,8 @@ impl ProcessWalk<'_> {
     /// Cancels a request.
     pub(super) fn cancel(&mut self, thread: usize, request: u64) {
         match self.requests.pending.remove(request) {
-            Some(Request::Send(NONE) | Request::Receive(_)) => {}
+            // To cancel a collective operation is an error (MPI 4.1, section 6.12): it stays without completion.
+            Some(Request::Send(NONE) | Request::Receive(_) | Request::Collective(_)) => {}
             Some(Request::Send(position)) => self.operations.sends[position as usize].cancel(),
             None => self.unknown(thread, request, None),
         }
@@ -211,7 +252,7 @@ impl ProcessWalk<'_> {
 
     #[inline(always)]
     fn received(&mut self, thread: usize, message: Message, posting: Option<Posting>, time: Ticks) {
-        let order = posting.map_or_else(|| self.requests.next_posted(), |posting| posting.order);
+        let order = posting.map_or_else(|| self.number_posting(thread), |posting| posting.order);
         let envelope = self.envelope(thread, message, |operations| &mut operations.sources);
         let call_while_off = self.operations.pause.and_then(|_| self.call_while_off(thread));
         let call = match call_while_off {
@@ -223,7 +264,7 @@ impl ProcessWalk<'_> {
         let event = self.mark_operation(thread);
         let position = to_u32(self.operations.receives.len());
         let mut posted = posting.map_or((call, event), |posting| (posting.call, posting.position));
-        if self.trace.gaps.is_some() && self.told != MissingOperations::default() {
+        if self.told != MissingOperations::default() {
             posted = self.hear_receive(thread, position, envelope).unwrap_or(posted);
         }
         let mut forgets = false;
@@ -262,6 +303,64 @@ impl ProcessWalk<'_> {
         self.missing_posting(thread, posted_at?)
     }
 
+    /// Starts a non-blocking collective operation; which one it is says its completion.
+    pub(super) fn request_collective(&mut self, thread: usize, request: u64, time: Ticks) {
+        self.decide(thread, Fate::Analysed);
+        let mut position = NONE;
+        if let Some(call) = self.mpi_call(thread) {
+            position = to_u32(self.operations.nonblocking.len());
+            let event = self.mark_operation(thread);
+            self.operations.nonblocking.push(NonBlocking {
+                requested: time,
+                call,
+                position: event,
+                next: CallId::NONE,
+                returned: EventNumber::NONE,
+                persistent: self.attributes.persistent,
+                done: None,
+            });
+            self.requests.unreturned.push((thread, position));
+        }
+        self.start(thread, request, Request::Collective(position));
+    }
+
+    /// Completes a request of a collective operation; returns its position among the non-blocking ones, if it is analysed.
+    pub(super) fn completed_collective(&mut self, thread: usize, request: u64) -> Option<u32> {
+        match self.requests.pending.remove(request) {
+            Some(Request::Collective(position)) => {
+                self.complete(thread, Asked::Collective(position));
+                (position != NONE).then_some(position)
+            }
+            other => {
+                self.unknown(thread, request, other);
+                None
+            }
+        }
+    }
+
+    /// Notes that a process is in MPI again after requests of collective operations: a thread has entered a call in which MPI
+    /// makes progress. The event lies behind the time before the call (rest of MPI 2.3).
+    #[cold]
+    pub(super) fn return_to_mpi(&mut self, thread: usize) {
+        let mut unreturned = std::mem::take(&mut self.requests.unreturned);
+        let is_inside = |&(thread, position): &(usize, u32)| {
+            let call = self.operations.nonblocking[position as usize].call;
+            self.threads[thread].stack.frames().iter().any(|frame| frame.call == call)
+        };
+        let inside: Vec<(usize, u32)> = unreturned.iter().copied().filter(is_inside).collect();
+        if inside.len() < unreturned.len()
+            && let Some(call) = self.call(thread)
+        {
+            let event = self.mark_operation(thread);
+            unreturned.retain(|request| !inside.contains(request));
+            for (_, position) in unreturned {
+                let operation = &mut self.operations.nonblocking[position as usize];
+                (operation.next, operation.returned) = (call, event);
+            }
+        }
+        self.requests.unreturned = inside;
+    }
+
     #[inline(always)]
     fn start(&mut self, thread: usize, request: u64, pending: Request) {
         if self.requests.pending.insert(request, pending).is_some() {
@@ -273,8 +372,13 @@ impl ProcessWalk<'_> {
     fn unknown(&mut self, thread: usize, request: u64, found: Option<Request>) {
         self.find(Finding::UnknownRequest, thread, || match found {
             None => format!("request {request} was not started"),
-            Some(Request::Send(_)) => format!("request {request} is a send, a receive was completed"),
-            Some(Request::Receive(_)) => format!("request {request} is a receive, a send was completed"),
+            Some(Request::Send(_)) => format!("request {request} is a send, something else was completed"),
+            Some(Request::Receive(_)) => {
+                format!("request {request} is a receive, something else was completed")
+            }
+            Some(Request::Collective(_)) => {
+                format!("request {request} is a collective operation, something else was completed")
+            }
         });
     }
 
@@ -309,7 +413,7 @@ impl ProcessWalk<'_> {
 
     /// Returns the current call, if it is one of MPI: operations elsewhere are counted, not analysed.
     #[inline(always)]
-    fn mpi_call(&mut self, thread: usize) -> Option<CallId> {
+    pub(super) fn mpi_call(&mut self, thread: usize) -> Option<CallId> {
         if !self.is_in_mpi(thread) {
             self.find(Finding::OutsideMpi, thread, || "message");
             return None;

@@ -42,6 +42,8 @@ pub(super) struct Run<'r> {
     begin: Ticks,
     /// The time up to which it may go.
     until: Ticks,
+    /// Whether calls of MPI mean more than time: the process has to come back to MPI.
+    is_awaited: bool,
     /// Path and row of the innermost frame.
     path: PathId,
     row: Row,
@@ -62,6 +64,7 @@ impl<'r> Run<'r> {
         if begin >= until || thread.stack.foreign > 0 || begin == Ticks::MIN {
             return None;
         }
+        let is_awaited = !state.requests.unreturned.is_empty();
         let (operations, coverage) = (&mut state.operations, &mut state.coverage);
         Some(Run {
             trace: state.trace,
@@ -71,6 +74,7 @@ impl<'r> Run<'r> {
             thread,
             begin,
             until,
+            is_awaited,
             path,
             row,
         })
@@ -86,6 +90,9 @@ impl<'r> Run<'r> {
     #[inline(always)]
     pub(super) fn enter(&mut self, region: PlainRegion, time: Ticks) -> bool {
         let PlainRegion { position: region, is_mpi } = region;
+        if is_mpi && self.is_awaited {
+            return false;
+        }
         let Some(path) = self.tree.find(self.path, region, NO_SITE) else { return false };
         let Some(row) = self.thread.severities.find_row(path) else { return false };
         if !self.turn(time, Some(row)) {

@@ -27,6 +27,8 @@ pub(super) struct Frame {
     pub(super) collective_begin: Option<(Ticks, EventNumber)>,
     /// The fate of its time, if an operation decides that.
     pub(super) fate: Option<Fate>,
+    /// Whether a request is complete in it.
+    pub(super) completes: bool,
     /// The calling context by which it was entered.
     pub(super) context: u32,
     /// Whether it was entered by a record of its own, and will be left by one. Otherwise it was found on the
@@ -52,6 +54,7 @@ impl Frame {
             call: CallId::NONE,
             collective_begin: None,
             fate: None,
+            completes: false,
             context: NONE,
             is_certain: true,
             barrier: NONE,

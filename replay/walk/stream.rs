@@ -3,7 +3,6 @@
 use model::Ticks;
 use otf2::{Archive, ClockCorrection, Event, EventCursor, EventHead, FileBytes, LocalDefinitions, Mappings};
 
-use super::gaps::MissingOperations;
 use super::process::ProcessWalk;
 use super::run::{PlainRegion, Run};
 use crate::call_tree::NO_SITE;
@@ -325,7 +324,13 @@ impl<'a> Stream<'a> {
         if head.enters() || head.leaves() {
             let Some(region) = self.cursor.region(head) else { return false };
             let time = self.observe(time, false, state);
-            self.change_region(head.enters(), region, time, state);
+            if head.leaves() && self.has_attributes(state) {
+                self.tell(time, head.time, state);
+                self.change_region(false, region, time, state);
+                state.forget_told();
+            } else {
+                self.change_region(head.enters(), region, time, state);
+            }
             return true;
         }
         match &self.cursor.decode(head) {
@@ -406,14 +411,35 @@ impl<'a> Stream<'a> {
                 end = end.saturating_add(moved).clamp(-FARTHEST, FARTHEST);
             }
             self.flushes.push((time, end));
-        } else if state.trace.gaps.is_some() && !self.cursor.attributes().is_empty() {
+        } else if self.has_attributes(state) {
             self.handle_with_attributes(time, recorded, event, state);
         } else {
             state.handle(self.thread, event, self.mappings, time);
         }
     }
 
-    /// Handles an event that may have gap attributes.
+    /// Whether the event at the cursor has attributes that may matter.
+    #[inline(always)]
+    fn has_attributes(&self, state: &ProcessWalk<'_>) -> bool {
+        state.trace.attributes.is_some() && !self.cursor.attributes().is_empty()
+    }
+
+    /// Reads the attributes of an event, for which the time is that to use.
+    #[cold]
+    fn tell(&mut self, time: Ticks, recorded: u64, state: &mut ProcessWalk<'_>) {
+        let Some(known) = &state.trace.attributes else { return };
+        let told = known.read(self.cursor.attributes(), self.mappings);
+        // The distance is the same in a corrected clock.
+        state.told = told
+            .missing
+            .with_time(|posted| (time - self.ticks(recorded, state) + self.ticks(posted, state)).min(time));
+        state.attributes = told;
+        if let Some(probed) = told.probed {
+            state.note_probed(self.thread, probed, self.mappings);
+        }
+    }
+
+    /// Handles an event that may have attributes.
     #[cold]
     fn handle_with_attributes(
         &mut self,
@@ -422,15 +448,9 @@ impl<'a> Stream<'a> {
         event: &Event<'_>,
         state: &mut ProcessWalk<'_>,
     ) {
-        if let Some(gaps) = &state.trace.gaps {
-            let told = gaps.read(self.cursor.attributes(), self.mappings);
-            // The distance is the same in a corrected clock.
-            state.told = told.with_time(|posted| {
-                (time - self.ticks(recorded, state) + self.ticks(posted, state)).min(time)
-            });
-        }
+        self.tell(time, recorded, state);
         state.handle(self.thread, event, self.mappings, time);
-        state.told = MissingOperations::default();
+        state.forget_told();
     }
 
     /// Handles the waiting flushes, up to the time of the next event.

@@ -113,7 +113,7 @@ fn messages_of_windows_are_those_of_the_matching() {
                 (details.rows("windows").unwrap(), details.rows("window_messages").unwrap());
             let locations = details.lists("windows", "locations");
             let (archive, trace) = open(experiment);
-            let (metrics, memory) = (Metrics::new(true), Memory::default());
+            let (metrics, memory) = (Metrics::new(true, Semantics::Corrected), Memory::default());
             let (owners, shared) = (Owners::new(&vec![0..trace.processes.len(); 1]), Shared::new(1));
             let formulas = Formulas::new(&trace, &metrics);
             let walked = |process| {

@@ -505,7 +505,7 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
         let archive = Archive::open(&experiment).unwrap();
         let definitions = archive.definition_records(&archive.definition_file().unwrap()).resolve().unwrap();
         let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
-        let (metrics, processes) = (Metrics::new(true), trace.processes.len());
+        let (metrics, processes) = (Metrics::new(true, trace.semantics), trace.processes.len());
         let (formulas, owners) = (Formulas::new(&trace, &metrics), Owners::new(&vec![0..processes; 1]));
         let (shared, memory) = (Shared::new(1), Memory::default());
         let tools = Tools {

@@ -111,6 +111,46 @@ pub(crate) fn instances(operations: &Operations, world: &World) -> Vec<Vec<usize
     instances
 }
 
+/// The non-blocking collective operations on communicators of several members (rest of MPI 4.2): indices of the members'
+/// parts, by rank. The k-th request belongs to the k-th one of the others. Where a request never completes, its
+/// communicator is unknown, so that the numbers of all later ones are unsure.
+pub(crate) fn nonblocking(operations: &Operations, world: &World) -> Vec<Vec<usize>> {
+    let mut instances = Vec::new();
+    for (communicator, group) in world.communicators.iter().enumerate() {
+        let Group::One(members) = group else { continue };
+        if members.len() < 2 {
+            continue;
+        }
+        let order = |at: usize| operations.nonblocking[at].request.order;
+        let of_member = |&process: &usize| -> Vec<usize> {
+            let is_this = |at: &usize| {
+                let one = &operations.nonblocking[*at];
+                one.process == process && one.communicator == communicator
+            };
+            let mut all: Vec<usize> = (0..operations.nonblocking.len()).filter(is_this).collect();
+            all.sort_by_key(|&at| order(at));
+            all
+        };
+        let all: Vec<Vec<usize>> = members.iter().map(of_member).collect();
+        let unsure = |process: usize| {
+            let first = [operations.gaps[process], operations.never_completed[process]];
+            first.into_iter().flatten().min()
+        };
+        let side = |(&process, of): (&usize, &Vec<usize>)| {
+            (of.iter().map(|&at| order(at)).collect(), unsure(process))
+        };
+        let sides: Vec<(Vec<usize>, Option<usize>)> = members.iter().zip(&all).map(side).collect();
+        for number in 0..sure(&sides) {
+            let instance: Vec<usize> = all.iter().map(|of_member| of_member[number]).collect();
+            let what = |&at: &usize| (operations.nonblocking[at].operation, operations.nonblocking[at].root);
+            if instance.iter().all(|at| what(at) == what(&instance[0])) {
+                instances.push(instance);
+            }
+        }
+    }
+    instances
+}
+
 /// Whether all members have the same operation with the same root.
 fn agree(operations: &Operations, instance: &[usize]) -> bool {
     let what = |&one: &usize| (operations.collectives[one].operation, operations.collectives[one].root);

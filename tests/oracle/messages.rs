@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use replay::Semantics;
 
+use super::nonblocking::CollectiveWaits;
 use super::operations::Operations;
 use super::{Analysis, EventRef};
 
@@ -51,14 +52,16 @@ fn receives_and_leaves(
 }
 
 impl Analysis {
-    /// Specification 5.2 and 5.3. Returns the calls of Waitall and Waitsome that had a late sender: location
-    /// and call.
+    /// Specification 5.2 and 5.3. Returns the calls of Waitall and Waitsome that had a late sender or waited for a collective
+    /// operation: location and call. Of the waits for collective operations those remain that are the longest of their calls
+    /// (rest of MPI 2.4).
     pub(super) fn late_senders(
         &mut self,
         operations: &Operations,
         messages: &[(usize, usize)],
+        collectives: &mut CollectiveWaits,
     ) -> BTreeSet<(usize, usize)> {
-        let mut with_late_sender = BTreeSet::new();
+        let mut with_longer_wait: BTreeSet<(usize, usize)> = collectives.keys().copied().collect();
         for process in 0..operations.gaps.len() {
             let mut memory = ReplayState::default();
             let combined = self.combined(operations, messages);
@@ -70,7 +73,7 @@ impl Analysis {
                             let longest = memory.longest.get(&place.location);
                             if longest.is_none_or(|(_, longest)| late.idle > longest.idle) {
                                 memory.longest.insert(place.location, (place.call, late));
-                                with_late_sender.insert((place.location, place.call));
+                                with_longer_wait.insert((place.location, place.call));
                             }
                         }
                         // Rest of MPI 6.1: the wait for the receiver is longer.
@@ -83,11 +86,11 @@ impl Analysis {
                     }
                     self.wrong_order(operations, &mut memory, send, receive);
                 } else {
-                    self.left(operations, &mut memory, place);
+                    self.left(operations, &mut memory, place, collectives);
                 }
             }
         }
-        with_late_sender
+        with_longer_wait
     }
 
     /// Rest of MPI 6.1: the waits for receivers in calls that send and receive, by location and call; none in the reference's
@@ -108,10 +111,23 @@ impl Analysis {
         late.filter(|_| self.semantics == Semantics::Corrected).collect()
     }
 
-    /// A call is left: if it is the Waitall or Waitsome with a late sender, that is reported.
-    fn left(&mut self, operations: &Operations, memory: &mut ReplayState, place: EventRef) {
+    /// A call is left: if it is the Waitall or Waitsome with a late sender, that is reported, unless it waited longer for a
+    /// collective operation.
+    fn left(
+        &mut self,
+        operations: &Operations,
+        memory: &mut ReplayState,
+        place: EventRef,
+        collectives: &mut CollectiveWaits,
+    ) {
         match memory.longest.remove(&place.location) {
-            Some((call, late)) if call == place.call => self.report(operations, memory, late),
+            Some((call, late)) if call == place.call => {
+                let this = (place.location, call);
+                if collectives.get(&this).is_none_or(|collective| collective.idle() <= late.idle) {
+                    collectives.remove(&this);
+                    self.report(operations, memory, late);
+                }
+            }
             Some(longest) if self.semantics == Semantics::Corrected => {
                 memory.longest.insert(place.location, longest);
             }
@@ -167,7 +183,7 @@ impl Analysis {
         &mut self,
         operations: &Operations,
         messages: &[(usize, usize)],
-        with_late_sender: &BTreeSet<(usize, usize)>,
+        with_longer_wait: &BTreeSet<(usize, usize)>,
     ) {
         // The longest wait of each Waitall and Waitsome; among equals, the one that was sent last.
         let mut longest: BTreeMap<(usize, usize), (usize, EventRef, Late)> = BTreeMap::new();
@@ -191,7 +207,7 @@ impl Analysis {
                         self.late_receiver(operations, c, late);
                     }
                 }
-                name if is_multiple(name) && !with_late_sender.contains(&(c.location, c.call)) => {
+                name if is_multiple(name) && !with_longer_wait.contains(&(c.location, c.call)) => {
                     let this = (operations.sends[send].at.order, c, late);
                     let known = longest.entry((c.location, c.call)).or_insert(this);
                     if (known.2.idle, known.0) < (idle, this.0) {

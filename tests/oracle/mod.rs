@@ -2,7 +2,7 @@
 //!
 //! All events of all locations are in memory, and every question is decided by searching them. There are no
 //! batches and no workers, and nothing is fast. Severities are integers: ticks, counts, bytes. Cited sections
-//! are those of `docs/specification.md`.
+//! are those of `docs/specification.md`; "rest of MPI" is `docs/rest-of-mpi.md`.
 //!
 //! | file | content |
 //! |---|---|
@@ -12,6 +12,7 @@
 //! | `matching` | matching of sends with receives, and of collective operations |
 //! | `messages` | wait states of messages (specification 5) |
 //! | `collectives` | wait states of collective operations (specification 6) |
+//! | `nonblocking` | wait states of non-blocking collective operations (rest of MPI 4) |
 //! | `tasks` | tasks (specification 11.1) |
 //! | `barriers` | barriers of threads (specification 11.2) |
 //! | `idle_threads` | idle time of worker threads (specification 16.4) |
@@ -28,6 +29,7 @@ pub(crate) mod findings;
 mod idle_threads;
 mod matching;
 mod messages;
+mod nonblocking;
 mod operations;
 pub(crate) mod random;
 mod read;
@@ -42,7 +44,8 @@ use replay::Semantics;
 use causes::Found;
 use collectives::CollectiveInstance;
 use messages::Late;
-use operations::Operations;
+use nonblocking::CollectiveWait;
+use operations::{HANDLES, Operations};
 use read::{Location, Role};
 
 /// Severities by metric, names along the call path, and location; in ticks, counts or bytes, exclusive along
@@ -53,7 +56,7 @@ pub(crate) type Severities = BTreeMap<(String, String, usize), i64>;
 pub(crate) type Costs = BTreeMap<(String, String, usize), f64>;
 
 /// The metrics that are computed here.
-pub(crate) const METRICS: [&str; 40] = [
+pub(crate) const METRICS: [&str; 52] = [
     "time",
     "visits",
     "omp_management",
@@ -91,6 +94,18 @@ pub(crate) const METRICS: [&str; 40] = [
     "mpi_earlyscan",
     "mpi_wait_nxn",
     "mpi_nxn_completion",
+    "mpi_nbcoll_wait",
+    "mpi_nbcoll_wait_barrier",
+    "mpi_nbcoll_wait_nxn",
+    "mpi_nbcoll_wait_12n",
+    "mpi_nbcoll_wait_n21",
+    "mpi_nbcoll_wait_scan",
+    "mpi_nbcoll_wait_create",
+    "mpi_nbcoll_wait_for_progress",
+    "mpi_nbcoll_completion",
+    "mpi_overlap",
+    "mpi_overlap_hidden",
+    "mpi_overlap_usable",
     "critical_path",
     "critical_path_activities",
     "non_critical_path_activities",
@@ -127,6 +142,9 @@ pub(crate) const COSTS: [&str; 20] = [
     "delay_ompidle_longterm",
 ];
 
+/// Those that occur only in programs that create communicators without waiting for them.
+pub(crate) const COSTS_OF_HANDLES: [&str; 2] = ["delay_mgmt", "delay_mgmt_longterm"];
+
 /// Those that occur only in programs with OpenMP barriers and MPI calls between them.
 pub(crate) const COSTS_OF_TEAMS: [&str; 2] = ["delay_ompbarrier", "delay_ompbarrier_longterm"];
 
@@ -134,7 +152,7 @@ pub(crate) const COSTS_OF_TEAMS: [&str; 2] = ["delay_ompbarrier", "delay_ompbarr
 pub(crate) type Samples = BTreeMap<String, Vec<i64>>;
 
 /// The patterns that have statistics (specification 13.1).
-pub(crate) const SAMPLED: [&str; 12] = [
+pub(crate) const SAMPLED: [&str; 13] = [
     "mpi_latesender",
     "mpi_latesender_wo",
     "mpi_latereceiver",
@@ -145,6 +163,7 @@ pub(crate) const SAMPLED: [&str; 12] = [
     "mpi_latebroadcast",
     "mpi_barrier_completion",
     "mpi_nxn_completion",
+    "mpi_nbcoll_wait",
     "omp_ebarrier_wait",
     "omp_ibarrier_wait",
 ];
@@ -191,6 +210,7 @@ struct Analysis {
     /// Wait states that have causes (specification 7.1).
     late_senders: Vec<Late>,
     late_receivers: Vec<Late>,
+    collective_waits: Vec<CollectiveWait>,
     collective_instances: Vec<CollectiveInstance>,
 }
 
@@ -302,16 +322,24 @@ impl Analysis {
             self.add_at("bytes_rcvd", receive.done, bytes);
         }
         for one in &operations.collectives {
-            let metric = match (one.sent, one.received) {
-                (0, 0) => "syncs_coll",
-                (_, 0) => "comms_csrc",
-                (0, _) => "comms_cdst",
-                _ => "comms_cxch",
-            };
-            self.add_at(metric, one.end, 1);
-            self.add_at("bytes_cout", one.end, one.sent);
-            self.add_at("bytes_cin", one.end, one.received);
+            self.count_collective(one.end, one.sent, one.received);
         }
+        // Rest of MPI 4.5: the request names the operation, the completing call does not.
+        for one in operations.nonblocking.iter().filter(|one| one.operation.0 < HANDLES) {
+            self.count_collective(one.request, one.sent, one.received);
+        }
+    }
+
+    fn count_collective(&mut self, place: EventRef, sent: i64, received: i64) {
+        let metric = match (sent, received) {
+            (0, 0) => "syncs_coll",
+            (_, 0) => "comms_csrc",
+            (0, _) => "comms_cdst",
+            _ => "comms_cxch",
+        };
+        self.add_at(metric, place, 1);
+        self.add_at("bytes_cout", place, sent);
+        self.add_at("bytes_cin", place, received);
     }
 }
 
@@ -326,6 +354,7 @@ pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> AnalysisResult 
     let operations = operations::collect(&locations, &world);
     let messages = matching::messages(&operations, semantics);
     let instances = matching::instances(&operations, &world);
+    let nonblocking = matching::nonblocking(&operations, &world);
     let mut analysis = Analysis {
         semantics,
         locations,
@@ -333,14 +362,17 @@ pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> AnalysisResult 
         samples: Samples::new(),
         late_senders: Vec::new(),
         late_receivers: Vec::new(),
+        collective_waits: Vec::new(),
         collective_instances: Vec::new(),
     };
     analysis.time_and_visits();
     analysis.thread_barriers();
     analysis.idle_threads();
     analysis.counts(&operations, &messages);
-    let with_late_sender = analysis.late_senders(&operations, &messages);
-    analysis.late_receivers(&operations, &messages, &with_late_sender);
+    let mut waits = analysis.nonblocking(&operations, &nonblocking);
+    let with_longer_wait = analysis.late_senders(&operations, &messages, &mut waits);
+    analysis.late_receivers(&operations, &messages, &with_longer_wait);
+    analysis.collective_waits(waits);
     analysis.collectives(&operations, &instances);
     analysis.init_and_finalize(world.processes);
     let found = causes::find(&analysis, &operations, world.processes);

@@ -11,7 +11,7 @@ use super::EventRef;
 use super::read::{Envelope, EventKind, Group, Location, World};
 
 /// First code of operations that create or destroy handles; these are not counted anywhere (Q1).
-const HANDLES: u8 = 17;
+pub(crate) const HANDLES: u8 = 17;
 
 /// Channel of messages: the k-th send pairs with the k-th receive; source and destination are processes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -59,12 +59,29 @@ pub(crate) struct Collective {
     pub(crate) received: i64,
 }
 
+/// One process's part of a non-blocking collective operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NonBlocking {
+    pub(crate) process: usize,
+    pub(crate) communicator: usize,
+    pub(crate) operation: CollectiveOp,
+    pub(crate) root: Option<u32>,
+    pub(crate) sent: i64,
+    pub(crate) received: i64,
+    pub(crate) request: EventRef,
+    pub(crate) done: EventRef,
+}
+
 /// All operations, those of one process in the order of time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Operations {
     pub(crate) sends: Vec<Send>,
     pub(crate) receives: Vec<Receive>,
     pub(crate) collectives: Vec<Collective>,
+    /// Those of one process in the order of completion.
+    pub(crate) nonblocking: Vec<NonBlocking>,
+    /// Position of the first request of each process for a collective operation that never completes.
+    pub(crate) never_completed: Vec<Option<usize>>,
     /// Leave events of calls.
     pub(crate) leaves: Vec<EventRef>,
     /// Position of the first gap in the record of each process.
@@ -81,6 +98,7 @@ enum ActiveRequest {
     /// Index of the send.
     Send(usize),
     Receive(EventRef),
+    Collective(EventRef),
     /// Of a message that a matched probe has claimed.
     Claimed(EventRef, Envelope, EventRef),
 }
@@ -95,6 +113,7 @@ pub(crate) fn collect(locations: &[Location], world: &World) -> Operations {
             all: &mut operations,
             requests: HashMap::new(),
             claimed: HashMap::new(),
+            requested: Vec::new(),
         }
         .collect(locations);
     }
@@ -108,6 +127,8 @@ struct ProcessReader<'a> {
     requests: HashMap<u64, ActiveRequest>,
     /// Messages that a matched probe has claimed.
     claimed: HashMap<u64, (EventRef, Envelope)>,
+    /// Positions of all requests for collective operations.
+    requested: Vec<usize>,
 }
 
 impl ProcessReader<'_> {
@@ -140,7 +161,12 @@ impl ProcessReader<'_> {
         }
         self.all.gaps.push(gap);
         self.all.were_off.push(was_off);
-        let is_receive = |request: &ActiveRequest| !matches!(request, ActiveRequest::Send(_));
+        let done = self.all.nonblocking.iter().filter(|one| one.process == self.process);
+        let completed: Vec<usize> = done.map(|one| one.request.order).collect();
+        let never_completed = self.requested.iter().copied().find(|order| !completed.contains(order));
+        self.all.never_completed.push(never_completed);
+        let is_receive =
+            |it: &ActiveRequest| matches!(it, ActiveRequest::Receive(_) | ActiveRequest::Claimed(..));
         self.all.have_open_receives.push(self.requests.values().any(is_receive));
     }
 
@@ -201,6 +227,26 @@ impl ProcessReader<'_> {
                     let one =
                         Collective { process, communicator, operation, root, begin, end: at, sent, received };
                     self.all.collectives.push(one);
+                }
+            }
+            EventKind::CollectiveRequest(request) => {
+                self.requested.push(at.order);
+                self.requests.insert(request, ActiveRequest::Collective(at));
+            }
+            EventKind::CollectiveComplete { operation, communicator, root, sent, received, request } => {
+                // If the request was not recorded, no call path names the operation.
+                if let Some(ActiveRequest::Collective(request)) = self.requests.remove(&request) {
+                    let process = self.process;
+                    self.all.nonblocking.push(NonBlocking {
+                        process,
+                        communicator,
+                        operation,
+                        root,
+                        sent,
+                        received,
+                        request,
+                        done: at,
+                    });
                 }
             }
             EventKind::RecordingOff | EventKind::Entered | EventKind::Left(_) | EventKind::Joined => {}

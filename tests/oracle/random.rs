@@ -5,7 +5,7 @@
 //! order are drawn. Clocks need not agree, the recorder may be switched off, files may be lost, and the
 //! program may die or hang.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::support::random::Random;
 use crate::support::trace::{Members, Message, Step, Stream, Trace};
@@ -14,7 +14,10 @@ mod calls;
 mod ending;
 pub(crate) mod features;
 mod group;
+mod nonblocking;
 mod program;
+
+use nonblocking::{PersistentCollective, SimulatedCollective};
 
 /// Envelope of a receive, with wildcards.
 #[derive(Clone, Debug)]
@@ -48,6 +51,8 @@ enum State {
     Received(Arrived),
     /// By a matched probe.
     Claimed(Arrived),
+    /// Number of the operation, and of the member.
+    Collective(usize, usize),
 }
 
 /// An active request.
@@ -99,12 +104,17 @@ struct SimulatedProcess {
     inactive: Vec<(u64, Persistent)>,
     arrived: Vec<Arrived>,
     claimed: Vec<(u64, Arrived)>,
+    /// Collective operations that it still has to request, in this order; as numbers of operation and member.
+    due: VecDeque<(usize, usize)>,
 }
 
 struct ProgramGenerator {
     random: Random,
     processes: Vec<SimulatedProcess>,
     communicators: Vec<(String, Members)>,
+    /// Non-blocking operations so far.
+    collectives: Vec<SimulatedCollective>,
+    persistent: Vec<PersistentCollective>,
     /// Whether clocks agree.
     is_synchronous: bool,
     /// Whether threads use tags of their own.
@@ -112,6 +122,7 @@ struct ProgramGenerator {
     /// Percentages.
     switches_off: usize,
     contradicts: usize,
+    forgets: usize,
     numbers: u64,
     has_wildcards: bool,
     /// Whether processes wait for each other at the end.
@@ -162,19 +173,24 @@ fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>
         inactive: Vec::new(),
         arrived: Vec::new(),
         claimed: Vec::new(),
+        due: VecDeque::new(),
     };
     let processes = (0..ranks).map(|rank| process(rank, &mut random)).collect();
     let has_own_tags = random.chance(50);
     let switches_off = if random.chance(25) && distinct.is_none() { 4 } else { 0 };
     let contradicts = if random.chance(5) && distinct.is_none() { 10 } else { 0 };
+    let forgets = if random.chance(25) { 8 } else { 0 };
     let mut generator = ProgramGenerator {
         random,
         processes,
         communicators,
+        collectives: Vec::new(),
+        persistent: Vec::new(),
         is_synchronous,
         has_own_tags,
         switches_off,
         contradicts,
+        forgets,
         numbers: 0,
         has_wildcards: false,
         is_hung: false,

@@ -88,6 +88,15 @@ pub(crate) enum EventKind {
         sent: i64,
         received: i64,
     },
+    CollectiveRequest(u64),
+    CollectiveComplete {
+        operation: CollectiveOp,
+        communicator: usize,
+        root: Option<u32>,
+        sent: i64,
+        received: i64,
+        request: u64,
+    },
     RecordingOff,
     Entered,
     Left(usize),
@@ -465,6 +474,24 @@ impl Reader<'_> {
                     received: size_received as i64,
                 }
             }
+            // Rest of MPI 1: the reference skips these records.
+            _ if self.semantics == Semantics::Reference => return None,
+            Event::NonBlockingCollectiveRequest { request_id } => EventKind::CollectiveRequest(request_id),
+            Event::NonBlockingCollectiveComplete {
+                collective_op,
+                communicator,
+                root,
+                size_sent,
+                size_received,
+                request_id,
+            } => EventKind::CollectiveComplete {
+                operation: collective_op,
+                communicator: self.definitions.communicators.position(communicator.into()).unwrap(),
+                root: Some(root).filter(|&root| root != ROOT_NONE),
+                sent: size_sent as i64,
+                received: size_received as i64,
+                request: request_id,
+            },
             _ => return None,
         })
     }

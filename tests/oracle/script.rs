@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use model::Paradigm;
+use model::{CollectiveOp, Paradigm};
 
 use crate::support::trace::{Members, Message, Step, Trace};
 
@@ -48,6 +48,11 @@ fn name(model: Paradigm) -> String {
     model.name().unwrap_or("?").replace(' ', "_")
 }
 
+fn operation_and_root(operation: CollectiveOp, root: Option<u32>) -> String {
+    let name = operation.name().unwrap_or("?").replace(' ', "_");
+    name + &root.map_or(String::new(), |root| format!(" root {root}"))
+}
+
 fn words(step: &Step) -> String {
     let parts = |m: &Message| format!("tag {} bytes {} comm {}", m.tag, m.bytes, m.communicator);
     match step {
@@ -68,9 +73,13 @@ fn words(step: &Step) -> String {
         Step::Imrecv { request, bytes } => format!("imrecv {request} bytes {bytes}"),
         Step::CollectiveBegin => "begin".into(),
         Step::CollectiveEnd { operation, root, sent, received, communicator } => {
-            let name = operation.name().unwrap_or("?").replace(' ', "_");
-            let root = root.map_or(String::new(), |root| format!(" root {root}"));
-            format!("end {name}{root} sent {sent} received {received} comm {communicator}")
+            let what = operation_and_root(*operation, *root);
+            format!("end {what} sent {sent} received {received} comm {communicator}")
+        }
+        Step::NonBlockingRequest(request) => format!("istart {request}"),
+        Step::NonBlockingComplete { operation, root, sent, received, communicator, request } => {
+            let what = operation_and_root(*operation, *root);
+            format!("idone {what} req {request} sent {sent} received {received} comm {communicator}")
         }
         Step::Fork => "fork".into(),
         Step::Join => "join".into(),

@@ -2,11 +2,11 @@
 
 use replay::findings::Finding::{
     BackwardTime, ClockCollective, ClockMessage, CollectiveAfterGap, CollectiveMismatch, ConcurrentChannel,
-    CyclicWait, Deadlock, EventCount, FarTime, IncompleteBarrier, IncompleteCollective, LeaveWithoutEnter,
-    LockOrder, MissingLeave, MissingRelease, OpenCall, OpenRequest, OpenTask, OutsideMpi,
-    RankOutsideCommunicator, RecordingOff, ReusedRequest, ShortSend, TaskOrder, UndefinedReference,
-    UnknownOrder, UnknownRequest, UnmatchedReceive, UnmatchedSend, UnrecordedMember, UnrecordedPartner,
-    UnverifiedOrder,
+    ContradictingNeighborhood, CyclicWait, Deadlock, EventCount, FarTime, IncompleteBarrier,
+    IncompleteCollective, LeaveWithoutEnter, LockOrder, MissingLeave, MissingRelease, OpenCall, OpenRequest,
+    OpenTask, OutsideMpi, RankOutsideCommunicator, RecordingOff, ReusedRequest, ShortSend, TaskOrder,
+    UndefinedReference, UnknownOrder, UnknownRequest, UnmatchedReceive, UnmatchedSend, UnrecordedMember,
+    UnrecordedPartner, UnverifiedOrder,
 };
 
 use super::Make::{Bytes, Script};
@@ -263,6 +263,58 @@ pub(super) const SECTION: Section = Section {
                  rank 1\n 10 > MPI_Bcast ; begin ; 20 end bcast root 1 sent 8 ; 21 <",
             ),
             outcome: Findings(&[CollectiveMismatch]),
+        },
+        Row {
+            defect: "a non-blocking collective operation is never completed",
+            make: Script(
+                "program prog
+                 rank 0
+                   10 > MPI_Ibarrier ; istart 1 ; 11 < ; 20 > MPI_Wait ; 30 idone barrier req 1 ; 31 <
+                 rank 1
+                   10 > MPI_Ibarrier ; istart 1 ; 11 < ; 40 > MPI_Barrier ; 41 <",
+            ),
+            outcome: Findings(&[OpenRequest, IncompleteCollective]),
+        },
+        Row {
+            defect: "ranks disagree on which non-blocking collective operation it is",
+            make: Script(
+                "program prog
+                 rank 0
+                   10 > MPI_Ibarrier ; istart 1 ; 11 < ; 20 > MPI_Wait ; 30 idone barrier req 1 ; 31 <
+                 rank 1
+                   10 > MPI_Ibcast ; istart 1 ; 11 < ; 20 > MPI_Wait ; 30 idone bcast req 1 root 0 received 8 ; 31 <",
+            ),
+            outcome: Findings(&[CollectiveMismatch]),
+        },
+        Row {
+            defect: "a rank receives from a neighbour that does not send to it",
+            make: Script(
+                "program prog
+                 comm only0 0
+                 comm only1 1
+                 comm nobody
+                 rank 0
+                   10 > MPI_Neighbor_alltoall ; begin
+                   30 with in only1 out only1 : end alltoallv sent 8 received 8 ; 31 <
+                 rank 1
+                   20 > MPI_Neighbor_alltoall ; begin
+                   30 with in only0 out nobody : end alltoallv sent 0 received 8 ; 31 <",
+            ),
+            outcome: Findings(&[ContradictingNeighborhood]),
+        },
+        Row {
+            defect: "a neighbour has not recorded an operation among neighbours",
+            make: Script(
+                "program prog
+                 comm only0 0
+                 comm only1 1
+                 rank 0
+                   10 > MPI_Neighbor_alltoall ; begin
+                   30 with in only1 out only1 : end alltoallv sent 8 received 8 ; 31 <
+                 rank 1
+                   20 > work ; 30 <",
+            ),
+            outcome: Findings(&[IncompleteCollective]),
         },
         Row {
             defect: "two threads send to one rank at once, with one tag",

@@ -254,7 +254,7 @@ impl Parser {
         let step = match word {
             "with" => {
                 let (known, event) = words.rest().split_once(':').ok_or("no colon")?;
-                let known = attributes(&mut Words { rest: known })?;
+                let known = attributes(&self.case.trace, &mut Words { rest: known })?;
                 let mut words = Words { rest: event };
                 Step::WithAttributes(Box::new(step(words.word("event")?, &mut words)?), known)
             }
@@ -298,19 +298,31 @@ impl Parser {
     }
 }
 
-/// Attributes of an event.
-fn attributes(words: &mut Words<'_>) -> Result<Vec<(&'static str, u64)>, String> {
+/// Attributes of an event. Communicators are numbered as in [`Trace::communicators`], behind the world and that of a process
+/// alone.
+fn attributes(trace: &Trace, words: &mut Words<'_>) -> Result<Vec<(&'static str, u64)>, String> {
     let mut known = Vec::new();
+    let communicator = |name: &str| match ["world", "self"].into_iter().position(|known| known == name) {
+        Some(at) => Ok(at as u64),
+        None => {
+            let at = trace.communicators.iter().position(|known| known.0 == name);
+            at.map(|at| at as u64 + 2).ok_or(format!("no communicator {name}"))
+        }
+    };
     while let Some(word) = words.next() {
-        let name = match word {
-            "unrecorded" => attributes::UNRECORDED,
-            "posted" => attributes::POSTED,
-            "disordered" => attributes::DISORDERED,
-            "counted" => attributes::COUNTED,
+        known.push(match word {
+            "unrecorded" => (attributes::UNRECORDED, words.number("value")?),
+            "posted" => (attributes::POSTED, words.number("value")?),
+            "disordered" => (attributes::DISORDERED, 1),
+            "counted" => (attributes::COUNTED, 1),
+            "source" => (attributes::PROBE_SOURCE, words.number("value")?),
+            "tag" => (attributes::PROBE_TAG, words.number("value")?),
+            "comm" => (attributes::PROBE_COMM, communicator(words.word("communicator")?)?),
+            "in" => (attributes::NEIGHBORS_IN, communicator(words.word("communicator")?)?),
+            "out" => (attributes::NEIGHBORS_OUT, communicator(words.word("communicator")?)?),
+            "persistent" => (attributes::PERSISTENT_OPERATION, words.number("value")?),
             _ => return Err(format!("unknown attribute {word}")),
-        };
-        let has_value = matches!(word, "unrecorded" | "posted");
-        known.push((name, if has_value { words.number("value")? } else { 1 }));
+        });
     }
     Ok(known)
 }
@@ -362,10 +374,9 @@ fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
             let name = words.word("operation")?;
             let operation = operation(name).ok_or_else(|| format!("unknown operation {name}"))?;
             let options = words.options(&["root", "sent", "received", "comm"])?;
-            let root = options.get("root").map(|root| root.parse().map_err(|_| "no root")).transpose()?;
             Step::CollectiveEnd {
                 operation,
-                root,
+                root: root(&options)?,
                 sent: number(&options, "sent", 0)?,
                 received: number(&options, "received", 0)?,
                 communicator: options.get("comm").unwrap_or(&"world").to_string(),
@@ -375,8 +386,15 @@ fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
         "idone" => {
             let name = words.word("operation")?;
             let operation = operation(name).ok_or_else(|| format!("unknown operation {name}"))?;
-            let request = number(&words.options(&["req"])?, "req", 0)?;
-            Step::NonBlockingComplete { operation, communicator: "world".into(), request }
+            let options = words.options(&["req", "root", "sent", "received", "comm"])?;
+            Step::NonBlockingComplete {
+                operation,
+                root: root(&options)?,
+                sent: number(&options, "sent", 0)?,
+                received: number(&options, "received", 0)?,
+                communicator: options.get("comm").unwrap_or(&"world").to_string(),
+                request: number(&options, "req", 0)?,
+            }
         }
         "fork" => Step::Fork,
         "join" => Step::Join,
@@ -419,6 +437,11 @@ fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
         "metric" => Step::Metric(words.number("value")?),
         _ => return Err(format!("unknown event {word}")),
     })
+}
+
+/// The root among options, if there is one.
+fn root(options: &BTreeMap<&str, &str>) -> Result<Option<u32>, String> {
+    options.get("root").map(|root| root.parse().map_err(|_| "no root".to_owned())).transpose()
 }
 
 /// Default length of a message in bytes.

@@ -166,6 +166,9 @@ pub(crate) enum Step {
     NonBlockingRequest(u64),
     NonBlockingComplete {
         operation: CollectiveOp,
+        root: Option<u32>,
+        sent: u64,
+        received: u64,
         communicator: String,
         request: u64,
     },

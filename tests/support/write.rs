@@ -17,9 +17,21 @@ const SELF: u32 = 1;
 /// The team of rank 0; those of other ranks follow the communicators of the script.
 const TEAM: u32 = 2;
 
-/// Attributes of events, with references from 7 on; defined only in traces that use them.
-const ATTRIBUTES: [&str; 4] =
-    [attributes::UNRECORDED, attributes::POSTED, attributes::DISORDERED, attributes::COUNTED];
+/// Attributes of events, with references from 7 on; those of gaps are defined together, in traces that use one of them, the
+/// others only if they are used.
+const ATTRIBUTES: [&str; 10] = [
+    attributes::UNRECORDED,
+    attributes::POSTED,
+    attributes::DISORDERED,
+    attributes::COUNTED,
+    attributes::PROBE_SOURCE,
+    attributes::PROBE_TAG,
+    attributes::PROBE_COMM,
+    attributes::NEIGHBORS_IN,
+    attributes::NEIGHBORS_OUT,
+    attributes::PERSISTENT_OPERATION,
+];
+const GAPS: std::ops::Range<usize> = 0..4;
 const FIRST_ATTRIBUTE: u32 = 7;
 
 /// An event with its time and its attributes.
@@ -120,7 +132,14 @@ impl Names {
             for (_, step) in &stream.events {
                 match step {
                     Step::Enter(name) | Step::LeaveRegion(name) => _ = self.region(name),
-                    Step::WithAttributes(..) => ATTRIBUTES.iter().for_each(|name| _ = self.string(name)),
+                    Step::WithAttributes(_, used) => {
+                        let is_of_gap = |name: &str| ATTRIBUTES[GAPS].contains(&name);
+                        let with_gaps = used.iter().any(|(name, _)| is_of_gap(name));
+                        let names = ATTRIBUTES.iter().filter(|name| {
+                            with_gaps && is_of_gap(name) || used.iter().any(|(used, _)| used == *name)
+                        });
+                        names.for_each(|name| _ = self.string(name));
+                    }
                     _ => {}
                 }
             }
@@ -172,7 +191,8 @@ impl Names {
         }
         for (reference, name) in (FIRST_ATTRIBUTE..).zip(ATTRIBUTES) {
             if let Some(&name) = self.string_of.get(name) {
-                let (value_type, description) = (ValueType::UINT64, UNDEFINED);
+                let value_type = kind(self.strings[name as usize].as_str());
+                let description = UNDEFINED;
                 define(archive, Definition::Attribute { reference, name, value_type, description });
             }
         }
@@ -465,8 +485,33 @@ impl Names {
 
 fn attribute(trace: &Trace, &(name, value): &(&str, u64)) -> Attribute {
     let at = ATTRIBUTES.iter().position(|known| *known == name).expect("a known attribute") as u32;
-    let bits = if name == attributes::POSTED { trace.offset + value } else { value };
-    Attribute { attribute: FIRST_ATTRIBUTE + at, value: Value { kind: ValueType::UINT64, bits } }
+    let bits = match name {
+        attributes::POSTED => trace.offset + value,
+        // Those of the script follow the world, that of a process alone, and the team of rank 0.
+        attributes::PROBE_COMM if value > 1 => value + 1,
+        attributes::NEIGHBORS_IN | attributes::NEIGHBORS_OUT => group_of(trace, value),
+        _ => value,
+    };
+    Attribute { attribute: FIRST_ATTRIBUTE + at, value: Value { kind: kind(name), bits } }
+}
+
+/// Type of the values of an attribute.
+fn kind(name: &str) -> ValueType {
+    match name {
+        attributes::PROBE_SOURCE | attributes::PROBE_TAG => ValueType::UINT32,
+        attributes::PROBE_COMM => ValueType::COMM,
+        attributes::NEIGHBORS_IN | attributes::NEIGHBORS_OUT => ValueType::GROUP,
+        _ => ValueType::UINT64,
+    }
+}
+
+/// The group of a communicator, which attributes number behind the world and that of a process alone.
+fn group_of(trace: &Trace, communicator: u64) -> u64 {
+    let Some(at) = communicator.checked_sub(2) else { return communicator + 1 };
+    let groups = |(_, members): &(String, Members)| if matches!(members, Members::Ranks(_)) { 1 } else { 2 };
+    let threads = trace.streams.iter().filter(|stream| stream.kind == StreamKind::Thread);
+    let teams = threads.map(|stream| stream.rank).collect::<std::collections::BTreeSet<_>>().len() as u64;
+    4 + teams + trace.communicators[..at as usize].iter().map(groups).sum::<u64>()
 }
 
 fn processes(trace: &Trace) -> u32 {
@@ -521,13 +566,13 @@ fn communication(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'stati
         Step::NonBlockingRequest(request_id) => {
             Event::NonBlockingCollectiveRequest { request_id: *request_id }
         }
-        Step::NonBlockingComplete { operation, communicator, request } => {
+        Step::NonBlockingComplete { operation, root, sent, received, communicator, request } => {
             Event::NonBlockingCollectiveComplete {
                 collective_op: *operation,
                 communicator: comm(communicator),
-                root: ROOT_NONE,
-                size_sent: 8,
-                size_received: 8,
+                root: root.unwrap_or(ROOT_NONE),
+                size_sent: *sent,
+                size_received: *received,
                 request_id: *request,
             }
         }

@@ -6,14 +6,23 @@
 
 mod all_to_all;
 mod all_to_one;
+mod between;
 mod everyone;
+mod handle;
+mod neighborhood;
+mod nonblocking;
 mod one_to_all;
 mod scan;
 mod soft;
+mod timed;
 
 use model::Ticks;
 
 use crate::matched::CollectiveClass;
+
+pub use between::awaited_between;
+pub use neighborhood::awaited_among;
+pub use nonblocking::{Awaited, awaited_by_each};
 
 /// A member's own records of the operation: start, end and amounts of data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +74,9 @@ pub fn synchronise(class: CollectiveClass, members: Members<'_>) -> Option<Synch
         CollectiveClass::AllToOne => all_to_one::synchronise(members),
         CollectiveClass::AllToAll => all_to_all::synchronise(members),
         CollectiveClass::Scan => Some(scan::synchronise(members)),
+        CollectiveClass::Handle | CollectiveClass::Disconnect => handle::synchronise(members),
+        // Each member waits for a neighbour of its own.
+        CollectiveClass::Neighborhood => None,
     }
 }
 
@@ -94,13 +106,21 @@ pub fn awaited(
 /// Whether members may wait for different ones: then each waits for the lowest rank of those that [give](giver) and began
 /// at its last begin.
 pub fn has_several_awaited(class: CollectiveClass, members: Members<'_>) -> bool {
-    class == CollectiveClass::Scan || class == CollectiveClass::AllToAll && members.is_soft
+    is_of_handle(class)
+        || class == CollectiveClass::Scan
+        || class == CollectiveClass::AllToAll && members.is_soft
 }
 
-/// Returns whether a member may be one that others wait for, in an N-to-N operation or a scan.
+/// Returns whether a member may be one that others wait for, in an operation in which these may be different ones.
 pub fn giver(class: CollectiveClass, members: Members<'_>) -> impl Fn(MemberRecord) -> bool {
     let takers_count = class == CollectiveClass::AllToAll && all_to_all::together(members).is_some();
-    move |record| record.sent > 0 || takers_count && record.received > 0
+    let is_of_handle = is_of_handle(class);
+    move |record| is_of_handle || record.sent > 0 || takers_count && record.received > 0
+}
+
+/// Whether it is the creation or the release of a handle, which moves no data.
+fn is_of_handle(class: CollectiveClass) -> bool {
+    matches!(class, CollectiveClass::Handle | CollectiveClass::Disconnect)
 }
 
 impl Members<'_> {

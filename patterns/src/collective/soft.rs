@@ -3,21 +3,16 @@
 
 use model::Ticks;
 
+use super::timed::Timed;
 use super::{MemberRecord, Members, Synchronisation, Synchronisations};
 
 /// Returns, for the member at each position, the position of the last of the selected members that began no later than it
 /// ended, the lowest rank among equals; `None` without one.
 fn last_until_end(members: Members<'_>, select: impl Fn(MemberRecord) -> bool) -> Vec<Option<usize>> {
     let by_rank = (members.by_rank)().into_iter();
-    let begins = by_rank.map(|at| ((members.record)(at), at)).filter(|(record, _)| select(*record));
-    let mut begins: Vec<(Ticks, usize)> = begins.map(|(record, at)| (record.begin, at)).collect();
-    // A stable sort: members that begin at once stay in the order of their ranks.
-    begins.sort_by_key(|&(begin, _)| begin);
-    let last = |at: usize| {
-        let end = (members.record)(at).end;
-        let last = begins.partition_point(|&(begin, _)| begin <= end).checked_sub(1)?;
-        Some(begins[begins.partition_point(|&(begin, _)| begin < begins[last].0)].1)
-    };
+    let selected = by_rank.map(|at| ((members.record)(at), at)).filter(|(record, _)| select(*record));
+    let begins = Timed::new(selected.map(|(record, at)| (record.begin, at)));
+    let last = |at: usize| begins.last_until((members.record)(at).end, None);
     (0..members.count).map(last).collect()
 }
 

@@ -174,6 +174,60 @@ pub(super) const METRICS: &[Metric] = &[
         "Cost of the work that made others wait through waiting it had caused before: waiting in operations from N to N.",
     ),
     Metric::below(
+        "delay_collective",
+        "delay_neighbor_aggregate",
+        "Wait at Neighborhood",
+        Seconds,
+        Sum,
+        "Delay costs of waiting in operations among neighbours.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_neighbor_aggregate",
+        "delay_neighbor",
+        "Short-term",
+        Seconds,
+        Shares,
+        "Cost of the work that directly made others wait: waiting for neighbours.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_neighbor_aggregate",
+        "delay_neighbor_longterm",
+        "Long-term",
+        Seconds,
+        Shares,
+        "Cost of the work that made others wait through waiting it had caused before: waiting for neighbours.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_mpi",
+        "delay_mgmt_aggregate",
+        "Communicators",
+        Seconds,
+        Sum,
+        "Delay costs of waiting at the creation of communicators.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_mgmt_aggregate",
+        "delay_mgmt",
+        "Short-term",
+        Seconds,
+        Shares,
+        "Cost of the work that directly made others wait: creation of communicators.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_mgmt_aggregate",
+        "delay_mgmt_longterm",
+        "Long-term",
+        Seconds,
+        Shares,
+        "Cost of the work that made others wait through waiting it had caused before: creation of communicators.",
+    )
+    .beyond_reference(),
+    Metric::below(
         "delay",
         "delay_omp",
         "OpenMP",

@@ -9,6 +9,7 @@ mod counts;
 mod critical_path;
 mod delays;
 mod imbalance;
+mod overlap;
 mod propagation;
 mod time;
 
@@ -29,6 +30,7 @@ pub(crate) fn metrics() -> impl Iterator<Item = Metric> {
         propagation::METRICS,
         critical_path::METRICS,
         imbalance::METRICS,
+        overlap::METRICS,
     ];
     lists.into_iter().flatten().copied()
 }

@@ -137,6 +137,42 @@ pub(super) const METRICS: &[Metric] = &[
         "Time in sends, receives and the completion of requests.",
     ),
     Metric::below(
+        "mpi_point2point",
+        "mpi_polling",
+        "Polling",
+        Seconds,
+        Measured,
+        "Time in tests in which nothing was complete, and in probes that found nothing without waiting.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "mpi_polling",
+        "mpi_polling_latesender",
+        "Late Sender",
+        Seconds,
+        Measured,
+        "The part of it before the message was sent that they asked for.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "mpi_polling",
+        "mpi_polling_nbcoll",
+        "Late Collective",
+        Seconds,
+        Measured,
+        "The part of it before all had started the collective operation that they asked for.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "mpi_point2point",
+        "mpi_nbcoll_completion",
+        "Collective Completion",
+        Seconds,
+        Measured,
+        "Time in calls that complete non-blocking collective operations and nothing else, beyond waiting.",
+    )
+    .beyond_reference(),
+    Metric::below(
         "mpi_communication",
         "mpi_collective",
         "Collective",

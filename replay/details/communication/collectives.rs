@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::matrix::ticks;
 use super::{Known, NONE, last};
+use crate::int::to_u32;
 use crate::matching::Matches;
 use crate::metrics::Metrics;
 use crate::operations::{WORLD_AT_FINALIZE, WORLD_AT_INIT};
@@ -93,8 +94,11 @@ pub(super) struct Collectives {
 impl Collectives {
     /// Adds the next process: what it did as a member, and waited, as the report has it.
     pub(super) fn collect(&mut self, metrics: &Metrics, walked: &Walked, matches: &Matches) {
+        self.collect_nonblocking(walked);
         let operations = &*walked.operations;
-        for (collective, membership) in operations.collectives.iter().zip(&matches.collectives) {
+        for (at, (collective, membership)) in
+            operations.collectives.iter().zip(&matches.collectives).enumerate()
+        {
             let site = operations.site(collective.call);
             if !site.is_mpi {
                 continue;
@@ -105,7 +109,8 @@ impl Collectives {
             sum.bytes_out = sum.bytes_out.saturating_add(collective.sent);
             sum.bytes_in = sum.bytes_in.saturating_add(collective.received);
             let (begin, end) = (collective.begin, collective.end);
-            let Some(member) = collective.class.and_then(|class| membership.member(class, begin, end)) else {
+            let member = collective.class.and_then(|class| membership.member(class, begin, end));
+            let Some(member) = member.or_else(|| matches.pairwise_member(to_u32(at), collective)) else {
                 continue;
             };
             for (pattern, rule) in &metrics.at_collective {
@@ -116,6 +121,20 @@ impl Collectives {
                     *sum = sum.saturating_add(ticks);
                 }
             }
+        }
+    }
+
+    /// Adds the part of a process in non-blocking operations, at the functions that start them. Calls of other functions wait.
+    fn collect_nonblocking(&mut self, walked: &Walked) {
+        let operations = &*walked.operations;
+        for operation in &operations.nonblocking {
+            let site = operations.site(operation.call);
+            let Some(done) = operation.done.filter(|_| site.is_mpi) else { continue };
+            let region = walked.process.paths[site.path.index()].region;
+            let sum = self.all.entry((done.communicator, region)).or_default();
+            sum.members += 1;
+            sum.bytes_out = sum.bytes_out.saturating_add(done.sent);
+            sum.bytes_in = sum.bytes_in.saturating_add(done.received);
         }
     }
 

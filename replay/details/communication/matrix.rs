@@ -136,9 +136,9 @@ impl Pairs {
                 sum.bytes = sum.bytes.saturating_add(message.bytes);
             }
         }
-        for &(at, waited) in &waiting.receives {
+        for (at, call, waited) in waiting.for_senders(operations) {
             let receive = &operations.receives[at as usize];
-            if operations.site(receive.call).is_mpi {
+            if operations.site(call).is_mpi {
                 let sum = &mut by_envelope[receive.envelope()];
                 sum.late_senders += 1;
                 sum.late_sender = sum.late_sender.saturating_add(ticks(waited));

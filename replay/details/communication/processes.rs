@@ -134,10 +134,11 @@ pub(super) fn table(rows: &[Line]) -> Known {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Semantics;
 
     #[test]
     fn columns_are_those_of_their_metrics() {
-        let metrics = Metrics::new(true);
+        let metrics = Metrics::new(true, Semantics::Corrected);
         let columns = columns(&metrics);
         for (name, metric) in [
             ("sent", "comms_send"),

@@ -172,14 +172,20 @@ impl Sizes {
                 message.time.into_iter().for_each(|time| numbers.add_time(time));
             }
         }
-        for &(at, waited) in &waiting.receives {
+        for (at, call, waited) in waiting.for_senders(operations) {
             let receive = &operations.receives[at as usize];
-            let site = operations.site(receive.call);
-            if let Some(message) = deliveries.get(at as usize).filter(|_| site.is_mpi) {
-                let key = (receiver, site.path, Class::of(message.bytes));
+            // A probe waits, but receives nothing.
+            let [waits, counts] = [call, receive.call].map(|call| operations.site(call));
+            let Some(message) = deliveries.get(at as usize) else { continue };
+            let class = Class::of(message.bytes);
+            if waits.is_mpi {
+                let key = (receiver, waits.path, class);
                 let numbers = self.of(&mut recent[receive.envelope()], key);
-                numbers.late_senders += 1;
                 numbers.late_sender = numbers.late_sender.saturating_add(ticks(waited));
+            }
+            if counts.is_mpi {
+                let key = (receiver, counts.path, class);
+                self.of(&mut recent[receive.envelope()], key).late_senders += 1;
             }
         }
         self.recent = recent;

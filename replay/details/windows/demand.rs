@@ -70,7 +70,7 @@ impl TraceWindows {
         if !is_same {
             return Err(wrong("the report is of another trace: replay-analyze writes one of this trace"));
         }
-        let metrics = Metrics::new(true);
+        let metrics = Metrics::new(true, semantics);
         let formulas = Formulas::new(&trace, &metrics);
         let owners = Owners::new(&vec![0..trace.processes.len(); 1]);
         let paths = PathsOfReport::new(report);

@@ -216,13 +216,17 @@ fn call_at(calls: &[CallRow], location: u32, path: ReportPath, time: Ticks) -> O
 fn metric(tools: &Tools<'_>, paths: &ReportPaths, wait: &WindowWait) -> u32 {
     let Metrics { patterns, .. } = tools.metrics;
     let kind = tools.trace.kinds.get(paths.region(wait.path) as usize);
+    let is_completion = kind.is_some_and(|it| it.completion.blocks());
     let name = match wait.class {
+        class if class.is_of_collectives() && is_completion => "mpi_nbcoll_wait",
         DelayClass::LateSender => "mpi_latesender",
         DelayClass::LateReceiver => "mpi_latereceiver",
         DelayClass::Barrier => "mpi_barrier_wait",
         DelayClass::AllToAll => "mpi_wait_nxn",
         DelayClass::OneToAll => "mpi_latebroadcast",
         DelayClass::AllToOne => "mpi_earlyreduce",
+        DelayClass::Neighbors => "mpi_wait_neighbor",
+        DelayClass::Communicators => "mpi_comm_wait_at_create",
         DelayClass::ThreadBarrier if kind.is_some_and(|it| it.barrier == Some(BarrierClass::Explicit)) => {
             "omp_ebarrier_wait"
         }

@@ -4,7 +4,7 @@
 use crate::oracle::EventRef;
 use crate::oracle::messages::Late;
 
-use super::points::{Point, late_receivers};
+use super::points::{Point, edges, late_receivers};
 use super::time_map::{TimeMap, difference, sum};
 use super::{Causes, Found};
 
@@ -53,20 +53,21 @@ impl Causes<'_> {
     pub(super) fn of_messages(&self) -> Vec<Delay> {
         let late = self.analysis.late_senders.iter().map(|&Late { send, receive, idle }| {
             let (s, r) = (self.operations.sends[send].at, self.operations.receives[receive].done);
-            self.of_message("latesender", r, s, idle)
+            self.of_edge("latesender", r, s, idle)
         });
         let others = late_receivers(self.analysis, self.operations).into_iter();
-        let others = others.map(|(c, req, idle)| self.of_message("latereceiver", c, req, idle));
+        let others = others.map(|(c, req, idle)| self.of_edge("latereceiver", c, req, idle));
         late.chain(others).flatten().collect()
     }
 
-    fn of_message(
-        &self,
-        class: &'static str,
-        waiting: EventRef,
-        causing: EventRef,
-        wait: i64,
-    ) -> Option<Delay> {
+    /// Rest of MPI 2.3 and 4.5
+    pub(super) fn of_collective_waits(&self) -> Vec<Delay> {
+        let edges = edges(self.analysis);
+        edges.filter_map(|it| self.of_edge(it.costs()?, it.done, it.cause, it.idle())).collect()
+    }
+
+    /// A wait of one event for another one.
+    fn of_edge(&self, class: &'static str, waiting: EventRef, causing: EventRef, wait: i64) -> Option<Delay> {
         // Q23: an event that waits itself is not a cause.
         self.points.at(causing).filter(|point| point.wait == 0)?;
         let past = self.points.previous(waiting, self.analysis.process(causing));

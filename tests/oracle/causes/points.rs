@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use replay::Semantics;
 
 use crate::oracle::messages::Late;
+use crate::oracle::nonblocking::CollectiveWait;
 use crate::oracle::operations::Operations;
 use crate::oracle::read::Role;
 use crate::oracle::{Analysis, EventRef};
@@ -56,10 +57,12 @@ impl Points {
         let mut points = Points(vec![BTreeMap::new(); analysis.locations.len()]);
         points.late_senders(analysis, operations);
         points.late_receivers(analysis, operations);
+        points.collective_waits(analysis);
         points.collective_instances(analysis, processes);
         points.parallel_regions(analysis);
         points.thread_barriers(analysis);
         points.causes_of_late_messages(analysis, operations);
+        points.causes_of_collective_waits(analysis);
         points
     }
 
@@ -146,6 +149,43 @@ impl Points {
         }
     }
 
+    /// Rest of MPI 2.3: waits for non-blocking collective operations.
+    fn collective_waits(&mut self, analysis: &Analysis) {
+        for wait in edges(analysis) {
+            self.add(Point {
+                place: wait.done,
+                wait: wait.idle(),
+                total: analysis.length(wait.done),
+                completion: (analysis.leave(wait.done) - analysis.leave(wait.cause)).max(0),
+                ranks: BTreeSet::from([analysis.process(wait.cause)]),
+                team: None,
+                next: Next::At(wait.cause),
+            });
+        }
+    }
+
+    /// The events that they wait for: several processes may wait for one.
+    fn causes_of_collective_waits(&mut self, analysis: &Analysis) {
+        for wait in edges(analysis) {
+            let cause = wait.cause;
+            let same = |other: &&CollectiveWait| {
+                (other.cause.location, other.cause.at) == (cause.location, cause.at)
+            };
+            let of_cause: Vec<&CollectiveWait> = edges(analysis).filter(same).collect();
+            let left = of_cause.iter().map(|other| analysis.leave(other.done)).min();
+            let left = left.expect("the wait itself");
+            self.add(Point {
+                place: cause,
+                wait: 0,
+                total: analysis.length(cause),
+                completion: (analysis.leave(cause) - left).max(0),
+                ranks: of_cause.iter().map(|other| analysis.process(other.done)).collect(),
+                team: None,
+                next: Next::Through,
+            });
+        }
+    }
+
     fn collective_instances(&mut self, analysis: &Analysis, processes: usize) {
         for meeting in &analysis.collective_instances {
             for partner in &meeting.partners {
@@ -220,6 +260,11 @@ pub(super) fn late_receivers(analysis: &Analysis, operations: &Operations) -> Ve
         (c, operations.receives[late.receive].posted, late.idle)
     });
     events.collect()
+}
+
+/// The waits for non-blocking collective operations that have causes.
+pub(super) fn edges(analysis: &Analysis) -> impl Iterator<Item = &CollectiveWait> {
+    analysis.collective_waits.iter().filter(|wait| wait.costs().is_some())
 }
 
 /// The parallel regions of all teams: the enter event of each thread, and the time of the team's fork.

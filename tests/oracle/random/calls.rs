@@ -228,7 +228,7 @@ impl ProgramGenerator {
         match request.state {
             State::Posted(_) => true,
             State::Sends => self.processes.iter().any(|process| process.arrived.iter().any(of_request)),
-            State::Received(_) | State::Claimed(_) => false,
+            State::Received(_) | State::Claimed(_) | State::Collective(..) => false,
         }
     }
 
@@ -246,8 +246,12 @@ impl ProgramGenerator {
 
     /// The requests that may complete now.
     fn completable(&self, rank: usize) -> Vec<u64> {
-        let all = self.processes[rank].requests.iter();
-        all.filter(|it| !matches!(it.state, State::Posted(_))).map(|it| it.number).collect()
+        let is_complete = |it: &&SimulatedRequest| match it.state {
+            State::Posted(_) => false,
+            State::Collective(number, member) => self.is_collective_completable(number, member),
+            _ => true,
+        };
+        self.processes[rank].requests.iter().filter(is_complete).map(|it| it.number).collect()
     }
 
     pub(super) fn is_completable(&self, rank: usize) -> bool {
@@ -301,6 +305,10 @@ impl ProgramGenerator {
                     Step::Irecv(arrived.message.clone(), number)
                 }
                 State::Claimed(arrived) => Step::Imrecv { request: number, bytes: arrived.message.bytes },
+                &State::Collective(at, member) => {
+                    self.complete_collective(rank, thread, number, (at, member));
+                    continue;
+                }
                 State::Posted(_) => continue,
             };
             self.pass(rank, 0);

@@ -7,6 +7,11 @@ use super::{Arrived, ProgramGenerator, State};
 impl ProgramGenerator {
     pub(super) fn end(&mut self) {
         let has_finalize = self.random.chance(90);
+        for rank in 0..self.processes.len() {
+            if !self.random.chance(3) {
+                self.request_due(rank);
+            }
+        }
         let hang = self.circle();
         for &rank in &hang {
             self.tidy(rank);

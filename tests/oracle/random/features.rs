@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support::trace::{Members, Message, Step, Stream, Trace};
 
 /// Features that have to occur.
-pub(crate) const FEATURES: [&str; 16] = [
+pub(crate) const FEATURES: [&str; 24] = [
     "receives completed in another order than posted",
     "matched probe",
     "wildcard",
@@ -22,6 +22,14 @@ pub(crate) const FEATURES: [&str; 16] = [
     "no file of a thread without events",
     "thread numbers that are not those of locations",
     "deadlock",
+    "non-blocking collective",
+    "persistent collective",
+    "collective of one process",
+    "collectives completed in another order than requested",
+    "collective completed by the call that requests it",
+    "collective completed by a test",
+    "message and collective completed by one call",
+    "collective never completed",
 ];
 
 /// The features of a trace. Wildcards and deadlocks are not visible in single events.
@@ -56,7 +64,8 @@ pub(crate) fn features(trace: &Trace, has_wildcards: bool, is_hung: bool) -> BTr
         let of_rank = recorded.iter().filter(|stream| stream.rank == rank);
         let mut steps: Vec<&(u64, Step)> = of_rank.flat_map(|stream| &stream.events).collect();
         steps.sort_by_key(|(time, _)| *time);
-        found.extend(of_requests(steps.into_iter().map(|(_, step)| step)));
+        found.extend(of_requests(steps.iter().map(|(_, step)| step)));
+        found.extend(of_collectives(steps.into_iter().map(|(_, step)| step)));
     }
     found
 }
@@ -79,7 +88,9 @@ fn communicator(step: &Step) -> Option<&str> {
         | Step::Recv(message)
         | Step::Irecv(message, _)
         | Step::Probe(message, _) => Some(&message.communicator),
-        Step::CollectiveEnd { communicator, .. } => Some(communicator),
+        Step::CollectiveEnd { communicator, .. } | Step::NonBlockingComplete { communicator, .. } => {
+            Some(communicator)
+        }
         _ => None,
     }
 }
@@ -125,6 +136,54 @@ fn of_requests<'a>(steps: impl Iterator<Item = &'a Step>) -> BTreeSet<&'static s
     }
     if complete.values().any(|posted| !posted.is_sorted()) {
         found.insert("receives completed in another order than posted");
+    }
+    found
+}
+
+/// The features of a process's non-blocking collective operations, in the order of time.
+fn of_collectives<'a>(steps: impl Iterator<Item = &'a Step>) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    // Active requests, with the position of the request and the number of the call.
+    let mut active: BTreeMap<u64, (usize, usize)> = BTreeMap::new();
+    // Positions of the requests of completed operations, by communicator.
+    let mut complete: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let (mut call, mut name, mut done) = (0, "", [false; 2]);
+    for (at, step) in steps.enumerate() {
+        match step {
+            Step::Enter(region) => (call, name, done) = (at, region, [false; 2]),
+            Step::NonBlockingRequest(request) => {
+                found.insert("non-blocking collective");
+                if name.starts_with("MPI_Start") {
+                    found.insert("persistent collective");
+                }
+                active.insert(*request, (at, call));
+            }
+            Step::NonBlockingComplete { communicator, request, .. } => {
+                let Some((position, requesting)) = active.remove(request) else { continue };
+                complete.entry(communicator).or_default().push(position);
+                done[1] = true;
+                if requesting == call {
+                    found.insert("collective completed by the call that requests it");
+                }
+                if name.starts_with("MPI_Test") {
+                    found.insert("collective completed by a test");
+                }
+                if communicator == "self" {
+                    found.insert("collective of one process");
+                }
+            }
+            Step::Irecv(..) | Step::IsendComplete(_) => done[0] = true,
+            _ => {}
+        }
+        if done == [true; 2] && name.starts_with("MPI_Wait") {
+            found.insert("message and collective completed by one call");
+        }
+    }
+    if !active.is_empty() {
+        found.insert("collective never completed");
+    }
+    if complete.values().any(|requests| !requests.is_sorted()) {
+        found.insert("collectives completed in another order than requested");
     }
     found
 }

@@ -61,6 +61,19 @@ impl ProgramGenerator {
         ("world".into(), to, rank as u32, to as u32)
     }
 
+    /// Draws a communicator: its name, its members.
+    pub(super) fn group(&mut self) -> (String, Vec<usize>) {
+        let processes = self.processes.len();
+        let at = self.random.below(self.communicators.len() + 2);
+        let (name, members) = match self.communicators.get(at).cloned() {
+            Some((name, Members::Ranks(members))) => (name, members),
+            Some((name, Members::Sides(a, b))) => (name, [a, b].concat()),
+            None if self.random.chance(10) => return ("self".into(), vec![self.random.below(processes)]),
+            None => return ("world".into(), (0..processes).collect()),
+        };
+        (name, members.into_iter().map(|member| member as usize).collect())
+    }
+
     /// All members of a communicator call the same operation.
     pub(super) fn collective(&mut self) {
         const CALLS: [&str; 18] = [
@@ -83,21 +96,13 @@ impl ProgramGenerator {
             "Scan",
             "Exscan",
         ];
-        let world: Vec<u64> = (0..self.processes.len() as u64).collect();
-        let at = self.random.below(self.communicators.len() + 2);
-        let (name, members) = match self.communicators.get(at).cloned() {
-            Some((name, Members::Ranks(members))) => (name, members),
-            Some((name, Members::Sides(a, b))) => (name, [a, b].concat()),
-            None if self.random.chance(10) => ("self".into(), vec![self.random.below(world.len()) as u64]),
-            None => ("world".into(), world),
-        };
+        let (name, members) = self.group();
         let call = if self.random.chance(5) { "Comm_dup" } else { self.random.pick(&CALLS) };
         let operation = operation(&call.to_lowercase()).unwrap_or(CollectiveOp(17));
         let root = self.random.below(members.len());
         let mut threads = Vec::new();
-        for &member in &members {
-            let rank = member as usize;
-            self.settle(rank);
+        for &rank in &members {
+            self.request_due(rank);
             let all = self.processes[rank].active();
             let thread = if self.processes[rank].is_multiple { self.random.below(all) } else { 0 };
             self.pass(rank, 2);
@@ -133,11 +138,11 @@ impl ProgramGenerator {
     }
 
     /// Bytes that a member sends and receives.
-    fn sizes(&mut self, call: &str, is_root: bool) -> (u64, u64) {
+    pub(super) fn sizes(&mut self, call: &str, is_root: bool) -> (u64, u64) {
         let mut any = || self.random.pick(&[0, 8, 8, 8, 800]);
         let (sent, received) = (any(), any());
         match call {
-            "Barrier" | "Comm_dup" => (0, 0),
+            "Barrier" | "Comm_dup" | "Comm_idup" => (0, 0),
             "Bcast" | "Scatter" | "Scatterv" if is_root => (sent, if received == 800 { 8 } else { 0 }),
             "Bcast" | "Scatter" | "Scatterv" => (0, received),
             "Gather" | "Gatherv" | "Reduce" if !is_root => (sent, 0),
@@ -146,6 +151,6 @@ impl ProgramGenerator {
     }
 }
 
-fn is_rooted(call: &str) -> bool {
+pub(super) fn is_rooted(call: &str) -> bool {
     matches!(call, "Bcast" | "Scatter" | "Scatterv" | "Gather" | "Gatherv" | "Reduce")
 }

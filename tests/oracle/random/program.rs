@@ -41,7 +41,10 @@ impl ProgramGenerator {
             }
         }
         if thread == 0 || self.processes[rank].is_multiple {
-            match self.random.below(16) {
+            if !self.processes[rank].due.is_empty() && self.random.chance(30) {
+                return self.request_due(rank);
+            }
+            match self.random.below(if self.distinct.is_some() { 16 } else { 19 }) {
                 0..=3 => self.send(rank, thread),
                 4 | 5 => self.post(rank, thread),
                 6 | 7 => self.open_receive(rank, thread),
@@ -51,7 +54,8 @@ impl ProgramGenerator {
                 10 => self.cancel(rank, thread),
                 11..=13 => self.open_completion(rank, thread),
                 14 => self.persistent(rank, thread),
-                _ => self.collective(),
+                15 => self.collective(),
+                _ => self.nonblocking(),
             }
         }
     }

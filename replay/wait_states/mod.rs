@@ -4,17 +4,22 @@
 //! The rule of a pattern considers one match. This file has the rules beyond one match: of the messages that
 //! one call completes only the longest wait counts, and a late message is remembered until it is overtaken.
 
+mod combined_calls;
+mod nonblocking;
+mod pairwise;
+mod polling;
+mod probes;
+
 use std::cmp::Reverse;
 
 use model::Ticks;
 use patterns::matched::{Completion, Interval, LateMessage, ReceivedMessage};
 
-use crate::combined_calls::{CombinedCalls, sent};
 use crate::coverage::Fate;
 use crate::details::Scheme;
 use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
 use crate::findings::Finding;
-use crate::ids::{CallId, PathId, Row};
+use crate::ids::{CallId, EventNumber, PathId, Row};
 use crate::int::to_u32;
 use crate::late_messages::{Late, LateMessages};
 use crate::matching::{Matches, Membership, PostingFacts, SendFacts, Sides};
@@ -27,6 +32,8 @@ use crate::trace::Trace;
 use crate::transfers::{self, Transfers};
 use crate::unexplained::LongCalls;
 use crate::walk::{Walked, WalkedProcess};
+use combined_calls::{CombinedCalls, sent};
+use nonblocking::CollectiveWaits;
 
 /// Stands for "no message".
 const NONE: u32 = u32::MAX;
@@ -38,6 +45,12 @@ pub struct WaitingMessages {
     pub receives: Vec<(u32, Ticks)>,
     /// Sends that waited for their receivers.
     pub sends: Vec<(u32, Ticks)>,
+    /// Non-blocking collective operations whose completing calls waited for others.
+    pub collectives: Vec<(u32, Ticks)>,
+    /// Blocking collective operations in which this process waited for a member of its own.
+    pub pairwise: Vec<(u32, Ticks)>,
+    /// Blocking probes that waited for senders, each with the receive of its message.
+    pub probes: Vec<(u32, u32, Ticks)>,
     /// All messages, for details; nothing without a scheme.
     pub transfers: Option<Transfers>,
 }
@@ -66,12 +79,24 @@ pub fn find(
         received,
         long,
         combined,
+        collective_waits: CollectiveWaits::new(operations, &matches.nonblocking),
     };
-    let (calls_with_late_sender, lost) = finder.receives(matches, trace);
+    let (mut calls_with_late_sender, mut lost) = finder.receives(matches, trace);
     finder.add_received();
+    finder.probes(matches);
+    finder.polling(matches);
+    finder.lose_nonblocking(trace, matches, &mut lost);
+    finder.lose_pairwise(matches, &mut lost);
     let lost = finder.lose_unmatched(matches, lost);
+    if !operations.nonblocking.is_empty() {
+        calls_with_late_sender.extend(finder.collective_waits.calls());
+        calls_with_late_sender.sort_unstable();
+        finder.nonblocking_waits(matches);
+        finder.nonblocking_times(matches);
+    }
     finder.sends(&matches.postings, &calls_with_late_sender);
     finder.collectives(&matches.collectives);
+    finder.pairwise_waits(matches);
     finder.waits(&matches.waits);
     let Finder { long, waiting, .. } = finder;
     long.account(operations, &lost, trace.definitions.clock.resolution, &mut results.coverage);
@@ -79,6 +104,18 @@ pub fn find(
 }
 
 impl WaitingMessages {
+    /// The waits for senders, in receives and in probes: position of the receive of the message, the call that waited, ticks.
+    pub(crate) fn for_senders<'a>(
+        &'a self,
+        operations: &'a Operations,
+    ) -> impl Iterator<Item = (u32, CallId, Ticks)> + 'a {
+        let in_receives =
+            self.receives.iter().map(|&(at, ticks)| (at, operations.receives[at as usize].call, ticks));
+        let in_probes =
+            self.probes.iter().map(|&(probe, at, ticks)| (at, operations.probes[probe as usize].call, ticks));
+        in_receives.chain(in_probes)
+    }
+
     /// The messages that were received, by position; nothing without details.
     pub(crate) fn deliveries(&self) -> &[transfers::Delivery] {
         self.transfers.as_ref().map_or(&[], |transfers| &transfers.deliveries)
@@ -97,6 +134,7 @@ struct Finder<'a> {
     received: Vec<Received>,
     long: LongCalls,
     combined: CombinedCalls,
+    collective_waits: CollectiveWaits,
 }
 
 /// A late message: its position among those that this process received or sent, and the other side.
@@ -104,6 +142,8 @@ struct Finder<'a> {
 enum LateSide<'m> {
     /// Its sender was late.
     Sender(usize, &'m SendFacts),
+    /// Its sender was late for a probe, which is left by this event.
+    Probed(EventNumber, usize, &'m SendFacts),
     /// Its receiver was late.
     Receiver(usize, &'m PostingFacts),
 }
@@ -116,6 +156,10 @@ impl LateSide<'_> {
             LateSide::Sender(at, send) => {
                 let receive = &operations.receives[at];
                 (*operations.source(receive), receive.position, send.call, send.position, send.bytes)
+            }
+            LateSide::Probed(position, at, send) => {
+                let receive = &operations.receives[at];
+                (*operations.source(receive), position, send.call, send.position, send.bytes)
             }
             LateSide::Receiver(at, posting) => {
                 let send = &operations.sends[at];
@@ -175,7 +219,7 @@ impl Finder<'_> {
     }
 
     /// Reports an instance of a pattern that begins at a time.
-    fn report(&mut self, pattern: &NumberedPattern, call: CallId, begin: Ticks, ticks: Ticks, bytes: u64) {
+    fn report(&mut self, pattern: &NumberedPattern, call: CallId, begin: Ticks, ticks: Ticks) {
         self.add_at(call, pattern.metric, ticks);
         self.show(pattern, call, begin, ticks);
         if self.operations.site(call).is_mpi && pattern.pattern.is_waiting {
@@ -183,9 +227,6 @@ impl Finder<'_> {
         }
         if pattern.is_outermost_waiting {
             self.long.add(self.operations, call, ticks);
-        }
-        if let Some(instances) = pattern.instances_of(bytes) {
-            self.add_at(call, instances, 1);
         }
         if let Some(subject) = pattern.subject.filter(|_| self.operations.site(call).is_mpi) {
             self.instances.samples.add(subject, ticks);
@@ -212,12 +253,17 @@ impl Finder<'_> {
         late: LateSide<'_>,
     ) {
         let operations = self.operations;
-        let (bytes, cause) = match late {
-            LateSide::Sender(_, send) => (send.bytes, send.place),
-            LateSide::Receiver(at, posting) => (operations.sends[at].bytes, posting.place),
+        // An instance is counted where its message is: a probe receives none.
+        let (bytes, cause, counted) = match late {
+            LateSide::Sender(_, send) => (send.bytes, send.place, call),
+            LateSide::Probed(_, at, send) => (send.bytes, send.place, operations.receives[at].call),
+            LateSide::Receiver(at, posting) => (operations.sends[at].bytes, posting.place, call),
         };
         let begin = operations.call(call).interval.enter;
-        self.report(pattern, call, begin, ticks, bytes);
+        self.report(pattern, call, begin, ticks);
+        if let Some(instances) = pattern.instances_of(bytes) {
+            self.add_at(counted, instances, 1);
+        }
         let instance = Instance {
             duration: Reverse(ticks),
             process: to_u32(self.process.number),
@@ -434,7 +480,10 @@ impl Finder<'_> {
             if known.call != call {
                 return true;
             }
-            if let Some(send) = sends.get(known.message).filter(|_| !last.is_lost()) {
+            let is_longest = |waits: &mut CollectiveWaits| !waits.is_longer(call, known.idle);
+            if let Some(send) = sends.get(known.message).filter(|_| !last.is_lost())
+                && is_longest(&mut self.collective_waits)
+            {
                 let receive = &self.operations.receives[known.message];
                 let message = self.received(receive, &send);
                 let pattern = &self.metrics.at_late_message[known.rule].0;
@@ -573,7 +622,7 @@ impl Finder<'_> {
             for (pattern, rule) in &self.metrics.at_collective {
                 let ticks = rule(&member);
                 if ticks > 0 {
-                    self.report(pattern, collective.call, begin, ticks, 0);
+                    self.report(pattern, collective.call, begin, ticks);
                 }
             }
         }

@@ -12,13 +12,13 @@ use crate::operations::{Call, Operations};
 
 /// The waits of such calls of a process for receivers, by call.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CombinedCalls {
+pub(super) struct CombinedCalls {
     for_receiver: FxHashMap<CallId, Ticks>,
 }
 
 impl CombinedCalls {
     /// Finds them. Which of them are longer than the waits for senders is known once all messages were received.
-    pub(crate) fn new(
+    pub(super) fn new(
         operations: &Operations,
         metrics: &Metrics,
         postings: &Sides<PostingFacts>,
@@ -45,7 +45,7 @@ impl CombinedCalls {
     }
 
     /// Whether a call has waited longer for the receiver than for the sender. If not, the wait for the receiver does not count.
-    pub(crate) fn waits_longer_for_receiver(&mut self, call: CallId, for_sender: Ticks) -> bool {
+    pub(super) fn waits_longer_for_receiver(&mut self, call: CallId, for_sender: Ticks) -> bool {
         let is_longer = self.for_receiver.get(&call).is_some_and(|&for_receiver| for_receiver > for_sender);
         if !is_longer {
             self.for_receiver.remove(&call);
@@ -54,13 +54,13 @@ impl CombinedCalls {
     }
 
     /// Whether the wait of a call for the receiver counts.
-    pub(crate) fn waits_for_receiver(&self, call: CallId) -> bool {
+    pub(super) fn waits_for_receiver(&self, call: CallId) -> bool {
         self.for_receiver.contains_key(&call)
     }
 }
 
 /// Returns a message that a call has sent.
-pub(crate) fn sent(call: &Call, posting: &PostingFacts, bytes: u64) -> SentMessage {
+pub(super) fn sent(call: &Call, posting: &PostingFacts, bytes: u64) -> SentMessage {
     let Call { site, interval, .. } = call;
     SentMessage { send: *interval, completion: site.completion, posting: posting.call, bytes }
 }

@@ -1,0 +1,451 @@
+//! Collective operations in which each member may wait for an event of another one: non-blocking ones, those among neighbours,
+//! and those on inter-communicators (rest of MPI 4, 5, 7.2).
+//!
+//! The k-th of a series on a communicator is the same operation for all members (MPI 4.1, section 6.12); for non-blocking ones
+//! requests are counted, whatever the order in which they complete. As with [others](super::collectives), a worker that sees
+//! all parts judges. It tells each member when the last of those that it needs has started, and whose process came back to MPI
+//! last.
+
+use model::Ticks;
+use otf2::ROOT_SELF;
+use patterns::collective::{Awaited, Members, awaited_among, awaited_between, awaited_by_each};
+use patterns::matched::{CollectiveClass, Interval};
+use rustc_hash::FxHashMap;
+
+use super::collectives::{
+    self, Numbers, Operation, PartKind, Participation, Series, Verdict, judge_of, operation_of, with_members,
+};
+use super::{GROWING, Latecomer, Latecomers, Matches, Paused};
+use crate::communicators::Participants;
+use crate::error::Error;
+use crate::exchange::batch::BatchReader;
+use crate::exchange::{Batch, Exchange};
+use crate::findings::{Finding, Findings};
+use crate::ids::{CallId, EventNumber};
+use crate::int::to_u32;
+use crate::journal::{EventSpot, Spot};
+use crate::operations::{Call, Collective, Done, Neighbors, NonBlocking, Place};
+use crate::tools::Tools;
+use crate::trace::Trace;
+use crate::walk::Walked;
+use crate::wire::{self, Halves, Wire, wire};
+
+/// An event that a completing call may wait for, and its call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Awaitable {
+    /// The event: the request, or entering a later call.
+    pub spot: EventSpot,
+    /// Its location and call path.
+    pub place: Place,
+    /// The call.
+    pub call: Interval,
+}
+
+wire!(Awaitable { spot, place, call });
+
+/// Result for a member of a non-blocking collective operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Progression {
+    /// Nobody else takes part.
+    #[default]
+    Alone,
+    /// Members are missing or contradict each other.
+    Unmatched,
+    /// All members are known.
+    Together {
+        /// Time of the last request of the members that it needs; `None` if it needs nobody.
+        last_request: Option<Ticks>,
+        /// Time at which the last of these came back to MPI, of those that did before the completing call was left.
+        last_return: Option<Ticks>,
+        /// The event of another process that a call waits for last, and that process.
+        blamed: Option<(u32, Awaitable)>,
+    },
+}
+
+/// A member's part, as sent to the worker that judges it. In its participation begin and end are the request and the
+/// completion, enter and leave those of the completing call; of a blocking operation those of its only call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) part: Participation,
+    /// The start of the operation.
+    pub(crate) requested: Awaitable,
+    /// Entering the next call in which MPI makes progress, if there is one.
+    returned: Option<Awaitable>,
+    /// Which persistent operation it is on the communicator, or [`NOTHING`].
+    persistent: u32,
+    /// The groups of its neighbours, or [`NOTHING`].
+    sources: u32,
+    destinations: u32,
+}
+
+/// Stands for no persistent operation, and for no neighbours.
+const NOTHING: u32 = u32::MAX;
+
+wire!(Part { part, requested, returned, [persistent, sources], destinations });
+
+/// Bytes of an operation: a part in the words that are sent, in those that are received and by itself, and the result likewise.
+pub(super) const OF_OPERATION: u64 = GROWING * 3 * (size_of::<Part>() + size_of::<Progression>()) as u64;
+
+/// Whether members of a blocking operation each wait for members of their own.
+pub(super) fn is_pairwise(trace: &Trace, collective: &Collective) -> bool {
+    let participants = trace.communicators.get(collective.communicator as usize);
+    collective.class == Some(CollectiveClass::Neighborhood)
+        || trace.semantics.replays_all_of_mpi() && matches!(participants, Some(Participants::Sides(..)))
+}
+
+/// Sends the parts of a process to the workers that judge.
+fn tell(trace: &Trace, walked: &Walked, outgoing: &mut [Batch]) {
+    let workers = outgoing.len();
+    let mut put = |part: Part| {
+        let Participation { communicator, instance, .. } = part.part;
+        part.put(&mut outgoing[judge_of(communicator, instance, workers)]);
+    };
+    nonblocking(walked).for_each(&mut put);
+    let all = &walked.operations.collectives;
+    if all.iter().any(|collective| is_pairwise(trace, collective)) {
+        let numbers = collectives::numbers(walked);
+        for (position, (collective, numbers)) in all.iter().zip(numbers).enumerate() {
+            if is_pairwise(trace, collective) {
+                put(blocking(walked, position, collective, numbers));
+            }
+        }
+    }
+}
+
+/// The parts in non-blocking operations. Requests that were never completed have no communicator: from the first of them on it
+/// is not sure which operations those of the process are.
+fn nonblocking(walked: &Walked) -> impl Iterator<Item = Part> {
+    let operations = &walked.operations;
+    let all = &operations.nonblocking;
+    let open = all.iter().position(|operation| operation.done.is_none());
+    let gaps = [operations.gap, operations.pause].into_iter().flatten().map(|gap| gap.nonblocking);
+    let sure = gaps.chain(open).min().unwrap_or(all.len());
+    let key = |operation: &NonBlocking, done: &Done| {
+        (done.communicator, series(done.neighbors), operation.persistent)
+    };
+    let mut extents: FxHashMap<_, (u32, u32)> = FxHashMap::default();
+    let mut instances = Vec::with_capacity(all.len());
+    for (position, operation) in all.iter().enumerate() {
+        let extent = operation.done.map(|done| extents.entry(key(operation, &done)).or_default());
+        instances.push(extent.map(|(count, certain)| {
+            let instance = *count;
+            *count += 1;
+            if position < sure {
+                *certain = *count;
+            }
+            instance
+        }));
+    }
+    let part = move |(position, (operation, instance)): (usize, (&NonBlocking, Option<u32>))| {
+        let (done, instance) = operation.done.zip(instance)?;
+        let (count, sure) = extents[&key(operation, &done)];
+        Some(of_nonblocking(walked, position, (operation, &done), Numbers { instance, count, sure }))
+    };
+    all.iter().zip(instances).enumerate().filter_map(part)
+}
+
+/// The series of a non-blocking operation.
+fn series(neighbors: Option<Neighbors>) -> Series {
+    if neighbors.is_some() { Series::NonBlockingNeighborhoods } else { Series::NonBlocking }
+}
+
+/// An event of a call.
+fn awaitable(walked: &Walked, id: CallId, position: EventNumber) -> Awaitable {
+    let Call { site, interval, .. } = walked.operations.call(id);
+    Awaitable { spot: Spot { location: site.location, position }, place: site.place(), call: interval }
+}
+
+fn of_nonblocking(
+    walked: &Walked,
+    position: usize,
+    (operation, done): (&NonBlocking, &Done),
+    Numbers { instance, count, sure }: Numbers,
+) -> Part {
+    let operations = &walked.operations;
+    let call = operations.call(done.call);
+    let part = Participation {
+        communicator: done.communicator,
+        instance,
+        process: to_u32(walked.process.number),
+        position: to_u32(position),
+        place: call.site.place(),
+        ended: done.position,
+        begun: operation.position,
+        kind: PartKind::new(done.operation, done.class, series(done.neighbors), operations.was_off),
+        root: done.root,
+        enter: call.interval.enter,
+        begin: operation.requested,
+        end: done.time,
+        leave: call.interval.leave,
+        sent: done.sent,
+        received: done.received,
+        count,
+        sure,
+    };
+    let returned = operation.next != CallId::NONE;
+    Part {
+        part,
+        requested: awaitable(walked, operation.call, operation.position),
+        returned: returned.then(|| awaitable(walked, operation.next, operation.returned)),
+        persistent: operation.persistent.unwrap_or(NOTHING),
+        sources: done.neighbors.map_or(NOTHING, |neighbors| neighbors.sources),
+        destinations: done.neighbors.map_or(NOTHING, |neighbors| neighbors.destinations),
+    }
+}
+
+/// The part in a blocking operation.
+fn blocking(walked: &Walked, position: usize, collective: &Collective, numbers: Numbers) -> Part {
+    let neighbors = &walked.operations.neighbors;
+    let neighbors = neighbors.binary_search_by_key(&to_u32(position), |&(position, _)| position).ok();
+    let neighbors = neighbors.map(|at| walked.operations.neighbors[at].1);
+    Part {
+        part: collectives::part(walked, position, collective, numbers),
+        requested: awaitable(walked, collective.call, collective.begun),
+        returned: None,
+        persistent: NOTHING,
+        sources: neighbors.map_or(NOTHING, |neighbors| neighbors.sources),
+        destinations: neighbors.map_or(NOTHING, |neighbors| neighbors.destinations),
+    }
+}
+
+/// Collects the parts of all members of the operations that this worker judges; those of one operation are adjacent.
+///
+/// # Errors
+/// If a worker failed.
+pub(crate) fn collect(
+    trace: &Trace,
+    processes: &[Walked],
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<Part>, Error> {
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    processes.iter().for_each(|walked| tell(trace, walked, &mut outgoing));
+    let told = exchange.exchange(outgoing)?;
+    let mut parts: Vec<Part> = told.iter().flat_map(|batch| wire::all(batch)).collect();
+    parts.sort_by_key(|part| (key(trace, part), part.part.process));
+    Ok(parts)
+}
+
+/// The parts of each operation.
+pub(crate) fn by_operation<'a>(trace: &Trace, parts: &'a [Part]) -> impl Iterator<Item = &'a [Part]> {
+    parts.chunk_by(|a, b| key(trace, a) == key(trace, b))
+}
+
+/// Key of an operation. Persistent ones may be started in different orders by different members, so each has numbers of its
+/// own.
+fn key(trace: &Trace, part: &Part) -> ((u32, Series, u32, u32), u32) {
+    (operation_of(trace, &part.part), part.persistent)
+}
+
+/// Judges operations, and returns the results for each worker.
+pub(super) fn judge(
+    tools: &Tools<'_>,
+    parts: &[Part],
+    paused: &Paused,
+    workers: usize,
+    findings: &mut Findings,
+    mut latecomers: Option<&mut Latecomers>,
+) -> Vec<Batch> {
+    let Tools { trace, owners, .. } = *tools;
+    let mut answers = vec![Batch::new(); workers];
+    for parts in by_operation(trace, parts) {
+        let progressions = judged(trace, parts, paused, findings);
+        if let Some(latecomers) = &mut latecomers {
+            note(latecomers, parts, &progressions);
+        }
+        for (Part { part, .. }, progression) in parts.iter().zip(progressions) {
+            let answer = &mut answers[owners.of(part.process as usize)];
+            (Halves(part.process, part.position), (part.kind.is_nonblocking(), progression)).put(answer);
+        }
+    }
+    answers
+}
+
+/// Notes whom members of a blocking operation have waited for, and how long. Nobody is the last one of all: each member has a
+/// last one of its own.
+fn note(latecomers: &mut Latecomers, parts: &[Part], progressions: &[Progression]) {
+    let Part { part: one, requested, .. } = parts[0];
+    let mut note = |process, times, caused| {
+        latecomers.note((one.communicator, one.process, requested.place.path, process), times, caused);
+    };
+    note(Latecomer::NOBODY, 1, 0);
+    for (Part { part, .. }, progression) in parts.iter().zip(progressions) {
+        if let Progression::Together { last_request: Some(last), blamed: Some((process, _)), .. } =
+            *progression
+            && !part.kind.is_nonblocking()
+        {
+            note(process, 0, (last.min(part.end) - part.begin).max(0));
+        }
+    }
+}
+
+/// The result for each member of an operation.
+fn judged(trace: &Trace, parts: &[Part], paused: &Paused, findings: &mut Findings) -> Vec<Progression> {
+    let members: Vec<Participation> = parts.iter().map(|part| part.part).collect();
+    let operation = Operation::new(trace, &members, paused);
+    let participants = trace.communicators.get(members[0].communicator as usize);
+    if let (Some(CollectiveClass::Neighborhood), Some(Participants::Ranks(ranks))) =
+        (members[0].kind.class, participants)
+    {
+        return neighborhood(trace, parts, &operation, ranks, findings);
+    }
+    let (class, ranks) = match operation.check(findings) {
+        Verdict::Independent => return vec![Progression::Alone; parts.len()],
+        Verdict::Unmatched => return vec![Progression::Unmatched; parts.len()],
+        Verdict::Sound(class, ranks) => (class, ranks),
+    };
+    let returned = |at: usize| Some(parts[at].returned?.call.enter);
+    let left = |at: usize| members[at].leave;
+    let awaited = match participants {
+        Some(Participants::Sides(sides)) => {
+            let Some(root) = root(&operation, class, findings) else {
+                return vec![Progression::Unmatched; parts.len()];
+            };
+            let side = |at: usize| sides.is_in_first(members[at].process);
+            with_members(&members, ranks, |members| {
+                awaited_between(class, Members { root, ..members }, side, returned, left)
+            })
+        }
+        _ => with_members(&members, ranks, |members| awaited_by_each(class, members, returned, left)),
+    };
+    let is_soft = members[0].kind.is_soft()
+        || class == CollectiveClass::AllToAll && matches!(participants, Some(Participants::Sides(..)));
+    for (part, awaited) in members.iter().zip(&awaited).filter(|_| !is_soft) {
+        let last = awaited.last.map_or(Ticks::MIN, |last| members[last].begin);
+        operation.check_end(part, last, findings);
+    }
+    awaited.iter().enumerate().map(|(at, awaited)| together(parts, at, *awaited)).collect()
+}
+
+/// The member of an operation on an inter-communicator that is the root, which calls itself so; `None` in operations without a
+/// root. A finding, and nothing, if there is not one.
+fn root(operation: &Operation<'_>, class: CollectiveClass, findings: &mut Findings) -> Option<Option<usize>> {
+    if !matches!(class, CollectiveClass::OneToAll | CollectiveClass::AllToOne) {
+        return Some(None);
+    }
+    let is_root = |at: &usize| operation.members[*at].root == ROOT_SELF;
+    let mut roots = (0..operation.members.len()).filter(is_root);
+    if let (Some(root), None) = (roots.next(), roots.next()) {
+        return Some(Some(root));
+    }
+    let one = operation.members[0];
+    findings.add(Finding::CollectiveMismatch, one.begin, one.place.location as usize, || {
+        format!("{}: not exactly one member is the root", operation.name())
+    });
+    None
+}
+
+/// The result for each member of an operation among neighbours: each needs its own neighbours only.
+fn neighborhood(
+    trace: &Trace,
+    parts: &[Part],
+    operation: &Operation<'_>,
+    ranks: &[u32],
+    findings: &mut Findings,
+) -> Vec<Progression> {
+    let rank_of: FxHashMap<u32, usize> =
+        ranks.iter().enumerate().map(|(rank, &process)| (process, rank)).collect();
+    let group = |position: u32| trace.neighbors.get(&position).map_or(&[][..], |group| &group[..]);
+    let members = operation.members;
+    let find = |process: u32| members.binary_search_by_key(&process, |part| part.process).ok();
+    let is_unsure = members.iter().any(|part| part.instance >= part.sure)
+        && members.iter().any(|part| part.count != members[0].count);
+    if is_unsure {
+        let one = members[0];
+        let name = operation.name();
+        findings.add(Finding::CollectiveAfterGap, one.begin, one.place.location as usize, || name);
+        return vec![Progression::Unmatched; parts.len()];
+    }
+    let returned = |at: usize| Some(parts[at].returned?.call.enter);
+    // Sorted, as many members may have many neighbours.
+    let mut destinations: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for part in parts {
+        destinations.entry(part.destinations).or_insert_with(|| {
+            let mut processes = group(part.destinations).to_vec();
+            processes.sort_unstable();
+            processes
+        });
+    }
+    let mut result = Vec::with_capacity(parts.len());
+    for (at, part) in parts.iter().enumerate() {
+        let me = part.part;
+        let (mut neighbors, mut is_complete) = (Vec::new(), true);
+        for &process in group(part.sources) {
+            let Some(neighbor) = find(process) else {
+                is_complete = false;
+                findings.add(Finding::IncompleteCollective, me.begin, me.place.location as usize, || {
+                    format!("{}: not recorded by process {process}, a neighbour", operation.name())
+                });
+                continue;
+            };
+            // In a graph both have to say so (MPI 4.1, section 8.5).
+            if destinations[&parts[neighbor].destinations].binary_search(&me.process).is_err() {
+                findings.add(
+                    Finding::ContradictingNeighborhood,
+                    me.begin,
+                    me.place.location as usize,
+                    || format!("{}: process {process} is no neighbour in its own view", operation.name()),
+                );
+                continue;
+            }
+            neighbors.push((neighbor, rank_of.get(&process).copied().unwrap_or(usize::MAX)));
+        }
+        let awaited = with_members(members, Some(ranks), |members| {
+            awaited_among(members, at, &neighbors, returned, me.leave)
+        });
+        result.push(if is_complete { together(parts, at, awaited) } else { Progression::Unmatched });
+    }
+    result
+}
+
+/// The result for the member at a position: it is blamed who was last to come back, if that was after the last request and
+/// after the completing call began.
+fn together(parts: &[Part], at: usize, Awaited { last, returned }: Awaited) -> Progression {
+    let last_request = last.map(|last| parts[last].part.begin);
+    let of_return = returned.and_then(|who| Some((who, parts[who].returned?)));
+    let since = parts[at].part.enter.max(last_request.unwrap_or(Ticks::MIN));
+    let last_back = of_return.filter(|(_, returned)| returned.call.enter > since);
+    let of_request = last.filter(|&last| last != at).map(|last| (last, parts[last].requested));
+    let blamed = last_back.or(of_request).map(|(who, awaitable)| (parts[who].part.process, awaitable));
+    Progression::Together { last_request, last_return: of_return.map(|(_, it)| it.call.enter), blamed }
+}
+
+/// Receives the results. `first` is the process of the first matches.
+pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
+    type Answer = (Halves<u32, u32>, (bool, Progression));
+    for (Halves(process, position), (is_nonblocking, progression)) in wire::all::<Answer>(batch) {
+        let matches = &mut matches[process as usize - first];
+        match is_nonblocking {
+            true => matches.nonblocking[position as usize] = progression,
+            false => matches.pairwise.push((position, progression)),
+        }
+    }
+}
+
+/// Codes of results.
+const ALONE: u64 = 0;
+const UNMATCHED: u64 = 1;
+const TOGETHER: u64 = 2;
+
+impl Wire for Progression {
+    fn put(&self, batch: &mut Batch) {
+        match *self {
+            Progression::Alone => batch.push(ALONE),
+            Progression::Unmatched => batch.push(UNMATCHED),
+            Progression::Together { last_request, last_return, blamed } => {
+                batch.push(TOGETHER);
+                (last_request, (last_return, blamed)).put(batch);
+            }
+        }
+    }
+
+    fn get(reader: &mut BatchReader<'_>) -> Progression {
+        match reader.word() {
+            ALONE => Progression::Alone,
+            UNMATCHED => Progression::Unmatched,
+            _ => {
+                let (last_request, (last_return, blamed)) = Wire::get(reader);
+                Progression::Together { last_request, last_return, blamed }
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Waiting for non-blocking collective operations, in the calls that complete them, and the time that these had to overlap
+//! (rest of MPI 2.4, 4.3, 4.4).
+
+use std::cmp::Reverse;
+
+use model::Ticks;
+use patterns::matched::NonBlockingMember;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Finder;
+use crate::communicators::Participants;
+use crate::coverage::Fate;
+use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
+use crate::ids::{CallId, PathId};
+use crate::int::to_u32;
+use crate::matching::{Matches, Progression};
+use crate::metrics::Metrics;
+use crate::operations::{Done, NonBlocking, Operations};
+use crate::statistics::Instance;
+use crate::trace::Trace;
+
+/// An operation that made the call wait which completed it.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Position among the non-blocking operations of the process.
+    operation: usize,
+    /// Its place in the order of completions.
+    order: u32,
+    member: NonBlockingMember,
+}
+
+/// By completing call: the operation with the longest wait, the one that was completed first among equals.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CollectiveWaits {
+    longest: FxHashMap<CallId, Candidate>,
+}
+
+impl CollectiveWaits {
+    /// Finds them. Which of them are longer than the waits for messages is known once all messages were received.
+    pub(super) fn new(operations: &Operations, progressions: &[Progression]) -> CollectiveWaits {
+        let mut waits = CollectiveWaits::default();
+        for (at, operation) in operations.nonblocking.iter().enumerate() {
+            let Some((done, member)) = member(operations, operation, progressions[at]) else { continue };
+            let candidate = Candidate { operation: at, order: done.order, member };
+            let key = |it: &Candidate| (it.member.waiting(), Reverse(it.order));
+            if member.waiting() > 0 {
+                let known = waits.longest.entry(done.call).or_insert(candidate);
+                if key(known) < key(&candidate) {
+                    *known = candidate;
+                }
+            }
+        }
+        waits
+    }
+
+    /// The calls with such a wait.
+    pub(super) fn calls(&self) -> impl Iterator<Item = CallId> {
+        self.longest.keys().copied()
+    }
+
+    /// Whether a call has waited longer for a collective operation than for a message. If not, that wait does not count.
+    pub(super) fn is_longer(&mut self, call: CallId, for_message: Ticks) -> bool {
+        let is_longer = self.longest.get(&call).is_some_and(|known| known.member.waiting() > for_message);
+        if !is_longer {
+            self.longest.remove(&call);
+        }
+        is_longer
+    }
+}
+
+/// The completion of an operation of which all members are known, and this member, as patterns see it.
+fn member(
+    operations: &Operations,
+    operation: &NonBlocking,
+    progression: Progression,
+) -> Option<(Done, NonBlockingMember)> {
+    let Progression::Together { last_request, last_return, .. } = progression else { return None };
+    let done = operation.done?;
+    let call = operations.call(done.call);
+    let completion = call.site.completion;
+    let member =
+        NonBlockingMember { class: done.class?, call: call.interval, completion, last_request, last_return };
+    Some((done, member))
+}
+
+impl Finder<'_> {
+    /// Takes calls with operations whose partners are missing out of the analysed coverage: adds them to `lost`. Operations on
+    /// communicators that are none of MPI are not analysed.
+    pub(super) fn lose_nonblocking(&mut self, trace: &Trace, matches: &Matches, lost: &mut Vec<CallId>) {
+        let mut others = FxHashSet::default();
+        for (operation, progression) in self.operations.nonblocking.iter().zip(&matches.nonblocking) {
+            let Some(done) = operation.done else {
+                lost.push(operation.call);
+                continue;
+            };
+            match trace.communicators[done.communicator as usize] {
+                Participants::NotMpi => {
+                    others.extend([operation.call, done.call]);
+                }
+                _ if *progression == Progression::Unmatched => lost.extend([operation.call, done.call]),
+                _ => {}
+            }
+        }
+        lost.iter().for_each(|call| _ = others.remove(call));
+        let others = others.into_iter().map(|call| self.operations.call(call));
+        for call in others.filter(|call| call.is_analysed) {
+            self.results.coverage.lose(Fate::OtherCollective, call.interval.length());
+        }
+    }
+
+    /// Reports the waits that are the longest of their calls.
+    pub(super) fn nonblocking_waits(&mut self, matches: &Matches) {
+        let mut longest: Vec<Candidate> =
+            std::mem::take(&mut self.collective_waits.longest).into_values().collect();
+        longest.sort_unstable_by_key(|candidate| candidate.operation);
+        for Candidate { operation: at, member, .. } in longest {
+            let operation = &self.operations.nonblocking[at];
+            let Some(done) = operation.done else { continue };
+            for (pattern, rule) in &self.metrics.at_nonblocking {
+                let ticks = rule(&member);
+                if ticks <= 0 {
+                    continue;
+                }
+                self.report(pattern, done.call, member.call.enter, ticks);
+                let Progression::Together { blamed: Some((_, blamed)), .. } = matches.nonblocking[at] else {
+                    continue;
+                };
+                let instance = Instance {
+                    duration: Reverse(ticks),
+                    process: to_u32(self.process.number),
+                    enter: member.call.enter,
+                    exit: member.call.leave,
+                    path: PathId::NONE,
+                    cause: blamed.place,
+                };
+                let both = || BothSides {
+                    waiting: self.operations.site(done.call).place(),
+                    call: member.call,
+                    begin: member.call.enter,
+                    ticks,
+                    waits_at: done.position,
+                    cause_call: blamed.call,
+                    cause_time: member.call.enter + ticks,
+                    cause_at: blamed.spot.position,
+                    communicator: done.communicator,
+                    tag: NO_NUMBER,
+                    bytes: done.sent.saturating_add(done.received),
+                    members: 0,
+                    team: NO_NUMBER,
+                    entered: [NO_NUMBER; ENTERED],
+                };
+                let both = both();
+                self.offer(pattern.subject, done.call, instance, || both);
+            }
+            self.waiting.collectives.push((to_u32(at), member.waiting()));
+        }
+    }
+
+    /// Adds what the calls took that completed collective operations and nothing else, beyond their `waits`, and the overlap of
+    /// each operation at the call that started it.
+    pub(super) fn nonblocking_times(&mut self, matches: &Matches) {
+        let operations = self.operations;
+        let Metrics { nonblocking_completion, overlap, .. } = *self.metrics;
+        let mut completing: FxHashMap<CallId, Ticks> = FxHashMap::default();
+        for (at, operation) in operations.nonblocking.iter().enumerate() {
+            let Some((done, member)) = member(operations, operation, matches.nonblocking[at]) else {
+                continue;
+            };
+            let completed = member.call.enter;
+            if done.call != operation.call {
+                let started = operations.call(operation.call).interval.leave;
+                let awaited = member.last_request.map_or(started, |last| last.min(completed).max(started));
+                let times = [completed - started, awaited - started, completed - awaited];
+                for (metric, ticks) in overlap.into_iter().zip(times) {
+                    self.add_at(operation.call, metric, ticks.max(0));
+                }
+            }
+            if member.completion.blocks() {
+                let waited = completing.entry(done.call).or_default();
+                *waited = member.waiting().max(*waited);
+            }
+        }
+        if completing.is_empty() {
+            return;
+        }
+        operations.receives.iter().for_each(|receive| _ = completing.remove(&receive.call));
+        operations.sends.iter().for_each(|send| _ = completing.remove(&send.completion));
+        for (call, waited) in completing {
+            let ticks = operations.call(call).interval.length() - waited;
+            self.add_at(call, nonblocking_completion, ticks);
+        }
+    }
+}

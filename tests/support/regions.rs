@@ -53,6 +53,7 @@ fn mpi_role(call: &str) -> RegionRole {
         | "Reduce_scatter"
         | "Reduce_scatter_block" => RegionRole::COLL_ALL2ALL,
         "Scan" | "Exscan" => RegionRole::COLL_OTHER,
+        _ if call.starts_with("Neighbor_") => RegionRole::COLL_ALL2ALL,
         _ => RegionRole::FUNCTION,
     }
 }

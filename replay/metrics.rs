@@ -2,7 +2,8 @@
 
 use model::Ticks;
 use patterns::matched::{
-    Acquisition, BarrierVisit, CollectiveMember, LateMessage, NonBlockingMember, ReceivedMessage, SentMessage,
+    Acquisition, BarrierVisit, CollectiveMember, LateMessage, NonBlockingMember, ReceivedMessage,
+    SentMessage, StalledMessage,
 };
 use patterns::{Detect, Metric, PATTERNS, Pattern};
 
@@ -56,6 +57,8 @@ pub struct Metrics {
     pub at_collective: Rules<fn(&CollectiveMember) -> Ticks>,
     /// The patterns at members of non-blocking collective operations.
     pub at_nonblocking: Rules<fn(&NonBlockingMember) -> Ticks>,
+    /// The patterns at calls that go on although both sides of their messages have begun.
+    pub at_stall: Rules<fn(&StalledMessage) -> Ticks>,
     /// The patterns at visits of threads to barriers.
     pub at_thread_barrier: Rules<fn(&BarrierVisit) -> Ticks>,
     /// The patterns at locks.
@@ -158,7 +161,7 @@ impl Metrics {
         let (mut at_late_message, mut at_send) = (Vec::new(), Vec::new());
         let (mut at_overtaking, mut at_collective) = (Vec::new(), Vec::new());
         let (mut at_thread_barrier, mut at_lock) = (Vec::new(), Vec::new());
-        let mut at_nonblocking = Vec::new();
+        let (mut at_nonblocking, mut at_stall) = (Vec::new(), Vec::new());
         let mut patterns = Vec::new();
         let is_waiting = |name: &str| PATTERNS.iter().any(|it| it.is_waiting && it.metric.id == name);
         let is_there = |pattern: &&Pattern| position(pattern.metric.id).is_some();
@@ -177,6 +180,7 @@ impl Metrics {
                 Detect::Overtaken(rule) => at_overtaking.push((numbered, rule)),
                 Detect::Collective(rule) => at_collective.push((numbered, rule)),
                 Detect::NonBlocking(rule) => at_nonblocking.push((numbered, rule)),
+                Detect::Stalled(rule) => at_stall.push((numbered, rule)),
                 Detect::ThreadBarrier(rule) => at_thread_barrier.push((numbered, rule)),
                 Detect::Lock(rule) => at_lock.push((numbered, rule)),
             }
@@ -188,6 +192,7 @@ impl Metrics {
             at_overtaking,
             at_collective,
             at_nonblocking,
+            at_stall,
             at_thread_barrier,
             at_lock,
             time: id("time"),
@@ -245,6 +250,7 @@ mod tests {
             "mpi_latereceiver",
             "mpi_latesender",
             "mpi_nbcoll_wait",
+            "mpi_p2p_wait_for_progress",
             "mpi_wait_neighbor",
             "mpi_wait_nxn",
             "omp_ebarrier_wait",

@@ -117,7 +117,9 @@ pub struct RegionKind {
     pub is_disconnect: bool,
     /// How it completes messages.
     pub completion: Completion,
-    /// Whether MPI moves on in it what other processes wait for.
+    /// Whether it completes messages and may go on for no other reason than that the other process is outside of MPI.
+    pub may_stall: bool,
+    /// Whether MPI moves on in it what other processes wait for; in reference semantics nobody asks.
     pub makes_progress: bool,
     /// The coverage of a call in which no operation was recorded.
     pub fate: Fate,
@@ -266,6 +268,12 @@ impl Trace {
         let resolution = &mut self.definitions.clock.resolution;
         *resolution = resolution.saturating_mul(fineness.into());
         self.fineness = fineness.into();
+    }
+
+    /// Returns the shortest rest of a call without a known reason for which that is looked for, in ticks (rest of MPI 6.5).
+    pub fn shortest_rest(&self) -> Ticks {
+        const SECONDS: f64 = 20e-6;
+        truncated(SECONDS * self.definitions.clock.resolution as f64).max(1)
     }
 
     /// Returns the longest time from one sample of a thread to the next while it computes, in ticks;
@@ -501,7 +509,8 @@ fn kind(region: &Region, attributes: Option<KnownAttributes>, semantics: Semanti
         is_parallel,
         barrier: None,
         lock: None,
-        makes_progress: mpi::makes_progress(&name),
+        may_stall: completes_messages(&name, class) && semantics.replays_all_of_mpi(),
+        makes_progress: mpi::makes_progress(&name) && semantics.replays_all_of_mpi(),
         is_probe: class == Class::Probe && semantics.replays_all_of_mpi(),
         polling: Polling::of(&name).filter(|_| semantics.replays_all_of_mpi()),
         is_neighborhood: name.starts_with("neighbor_") || name.starts_with("ineighbor_"),
@@ -520,6 +529,12 @@ fn kind(region: &Region, attributes: Option<KnownAttributes>, semantics: Semanti
             _ => Completion::Other,
         },
     }
+}
+
+/// Whether a function sends or receives messages, or completes requests, and does not return before (MPI 4.1, 3.4 and 3.7).
+fn completes_messages(name: &str, class: Class) -> bool {
+    matches!(class, Class::BlockingSend | Class::SendReceive | Class::WaitOne | Class::WaitMany)
+        || matches!(name, "recv" | "recv_c" | "mrecv" | "mrecv_c")
 }
 
 /// Returns the fate of the time of an MPI call that recorded no operation: calls that cannot wait for others

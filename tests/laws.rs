@@ -244,8 +244,11 @@ fn comparable(table: &Table) -> BTreeMap<(&str, usize, usize), f64> {
         }
         ["delay", "critical_path", "performance_impact"].contains(&root) || root.starts_with("waitstates_")
     };
-    let beyond_reference: BTreeSet<&str> =
-        patterns::metrics().iter().filter(|metric| metric.is_beyond_reference).map(|metric| metric.id).collect();
+    let beyond_reference: BTreeSet<&str> = patterns::metrics()
+        .iter()
+        .filter(|metric| metric.is_beyond_reference)
+        .map(|metric| metric.id)
+        .collect();
     let values = table
         .values
         .iter()

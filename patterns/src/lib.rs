@@ -29,6 +29,7 @@ mod init_completion;
 mod late_broadcast;
 mod late_receiver;
 mod late_sender;
+mod message_progress;
 mod mutex_contention;
 mod neighbor_wait;
 mod nonblocking_barrier;
@@ -73,6 +74,7 @@ pub const PATTERNS: &[Pattern] = &[
     wrong_order_different::PATTERN,
     wrong_order_same::PATTERN,
     late_receiver::PATTERN,
+    message_progress::PATTERN,
     nonblocking_wait::PATTERN,
     nonblocking_barrier::PATTERN,
     nonblocking_nxn::PATTERN,

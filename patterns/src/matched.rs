@@ -81,6 +81,27 @@ pub struct SentMessage {
     pub bytes: u64,
 }
 
+/// A message that both sides have begun, in the call that completes it, while the other process is outside of MPI (rest of MPI
+/// 6.5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StalledMessage {
+    /// Time from which on both sides have begun it, and the call waits for nothing else.
+    pub since: Ticks,
+    /// Time at which the other process is in MPI again.
+    pub returned: Ticks,
+    /// End of the call.
+    pub leave: Ticks,
+}
+
+impl StalledMessage {
+    /// Time until the other process is in MPI again, if that is at least half of the rest of the call: a message that was on its
+    /// way all the time, and arrives when that process happens to be in MPI, is not meant.
+    pub fn stall(&self) -> Ticks {
+        let (stall, rest) = (self.returned - self.since, self.leave - self.since);
+        if stall <= rest && stall >= rest - stall { stall } else { 0 }
+    }
+}
+
 /// A message that was reported as late, kept for the detection of wrong order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LateMessage {
@@ -284,6 +305,12 @@ pub(crate) mod tests {
             (40, 0, 40)
         );
         assert_eq!(waits(NonBlockingMember { completion: Completion::Test, ..one }), (0, 0, 0));
+    }
+
+    #[test]
+    fn message_stalls_until_the_other_process_returns_if_that_explains_half_of_the_rest() {
+        let stall = |returned| StalledMessage { since: 10, returned, leave: 50 }.stall();
+        assert_eq!([29, 30, 45, 50, 51].map(stall), [0, 20, 35, 40, 0]);
     }
 
     /// A thread that is in a barrier from 10 to 50; the last one enters at 30.

@@ -5,7 +5,7 @@ use model::Ticks;
 use crate::explanation::Explanation;
 use crate::matched::{
     Acquisition, BarrierClass, BarrierVisit, CollectiveClass, CollectiveMember, LateMessage, LockClass,
-    NonBlockingMember, ReceivedMessage, SentMessage,
+    NonBlockingMember, ReceivedMessage, SentMessage, StalledMessage,
 };
 use crate::metric::Metric;
 
@@ -59,6 +59,8 @@ pub enum Within {
     Collective(CollectiveClass),
     /// A call that completes non-blocking collective operations.
     NonBlocking,
+    /// A call that goes on although both sides of its messages have begun.
+    Stalled,
     /// A barrier of threads.
     Barrier(BarrierClass),
     /// From asking for a lock until it is there.
@@ -86,6 +88,9 @@ pub enum Detect {
     /// On each non-blocking collective operation, at the member that completes it. Of the operations that one call completes,
     /// messages among them, only the one with the longest time counts.
     NonBlocking(fn(&NonBlockingMember) -> Ticks),
+    /// On each message whose other process comes back to MPI during the call that completes it, after both sides have begun; of
+    /// the messages of a call, on the one that has stalled longest.
+    Stalled(fn(&StalledMessage) -> Ticks),
     /// On each visit of a thread to a barrier of its team.
     ThreadBarrier(fn(&BarrierVisit) -> Ticks),
     /// On each acquisition of a lock.

@@ -4,22 +4,20 @@
 use std::rc::Rc;
 
 use model::Ticks;
-use patterns::matched::{BarrierVisit, CollectiveClass, Interval};
+use patterns::matched::{BarrierVisit, Interval};
 
 use super::delay::{Delay, DelayClass, Form, Notice};
 use super::event_times::EventTimes;
 use super::points::{Next, Peers, SyncPoint};
 use crate::details::critical::Link;
-use crate::ids::{CallId, EventNumber, JournalPosition};
+use crate::ids::{CallId, JournalPosition};
 use crate::int::to_u32;
 use crate::journal::{EventSpot, Journal, JournalSpot, Spot};
-use crate::matching::{Awaitable, Matches, Progression, SendFacts, With};
-use crate::operations::{
-    Barrier, Collective, Envelope, Operations, ParallelRegion, WORLD_AT_FINALIZE, WORLD_AT_INIT,
-};
+use crate::matching::{Matches, SendFacts, With};
+use crate::operations::{Barrier, Envelope, Operations, ParallelRegion, WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::options::Semantics;
 use crate::trace::Trace;
-use crate::wait_states::WaitingMessages;
+use crate::wait_states::{EdgeWait, WaitingMessages};
 use crate::walk::Walked;
 
 /// Data of a worker's processes, before any exchange.
@@ -82,8 +80,7 @@ pub fn collect(
     let last = last.take();
     let base = points.len();
     points.resize_with(base + walked.process.locations.len(), Vec::new);
-    let messages =
-        waiting.receives.len() + waiting.sends.len() + waiting.collectives.len() + waiting.probes.len();
+    let messages = waiting.receives.len() + waiting.sends.len() + waiting.edges.len() + waiting.probes.len();
     notices.reserve(messages);
     // Most processes have one thread, and others wait for it about as often as it waits for messages.
     if let [points] = &mut points[base..] {
@@ -98,8 +95,7 @@ pub fn collect(
     collector.late_senders(matches, waiting);
     collector.late_receivers(matches, waiting, trace.semantics);
     collector.probes(matches, waiting);
-    collector.nonblocking(matches, waiting);
-    collector.pairwise(matches, waiting);
+    collector.edges(waiting);
     collector.collectives(matches);
     collector.parallel_regions();
     collector.thread_barriers();
@@ -208,55 +204,24 @@ impl Collector<'_> {
         }
     }
 
-    /// Calls that complete non-blocking collective operations wait for a request, or until a process is in MPI again (rest of
-    /// MPI 4.5).
-    fn nonblocking(&mut self, matches: &Matches, waiting: &WaitingMessages) {
-        for &(at, wait) in &waiting.collectives {
-            let Progression::Together { blamed: Some((process, blamed)), .. } =
-                matches.nonblocking[at as usize]
-            else {
-                continue;
+    /// Waits for events of others that are no messages.
+    fn edges(&mut self, waiting: &WaitingMessages) {
+        for wait in &waiting.edges {
+            let &EdgeWait { class, position, begin, ticks, process, awaited, communicator, .. } = wait;
+            let call = self.operations.call(wait.call);
+            let delay = Delay {
+                class,
+                form: Form::Edge,
+                waiting: Spot { location: call.site.location, position: position.in_journal() },
+                causing: awaited.spot.in_journal(),
+                wait: ticks,
+                time: awaited.call.enter,
+                communicator,
             };
-            let Some(done) = self.operations.nonblocking[at as usize].done else { continue };
-            let whom = (process, blamed);
-            self.wait_for_member((done.class, done.communicator), (done.call, done.position), whom, wait);
+            let caused = awaited.call.length() - completion(awaited.call, call.interval.leave);
+            let taken = call.interval.length() - completion(call.interval, awaited.call.leave);
+            self.edge(Notice { delay, taken: caused }, taken, process, begin);
         }
-    }
-
-    /// Blocking collective operations in which each member waits for one of its own (rest of MPI 5.3, 7.2).
-    fn pairwise(&mut self, matches: &Matches, waiting: &WaitingMessages) {
-        for &(at, wait) in &waiting.pairwise {
-            let found = matches.pairwise.binary_search_by_key(&at, |&(position, _)| position);
-            let progression = found.ok().map(|found| matches.pairwise[found].1);
-            let Some(Progression::Together { blamed: Some(blamed), .. }) = progression else { continue };
-            let Collective { class, communicator, call, position, .. } =
-                self.operations.collectives[at as usize];
-            self.wait_for_member((class, communicator), (call, position), blamed, wait);
-        }
-    }
-
-    /// Adds the wait of an event in a call for an event of one other member of a collective operation.
-    fn wait_for_member(
-        &mut self,
-        (class, communicator): (Option<CollectiveClass>, u32),
-        (call, position): (CallId, EventNumber),
-        (process, blamed): (u32, Awaitable),
-        wait: Ticks,
-    ) {
-        let Some(class) = class.and_then(DelayClass::of) else { return };
-        let call = self.operations.call(call);
-        let delay = Delay {
-            class,
-            form: Form::Edge,
-            waiting: Spot { location: call.site.location, position: position.in_journal() },
-            causing: blamed.spot.in_journal(),
-            wait,
-            time: blamed.call.enter,
-            communicator,
-        };
-        let caused = blamed.call.length() - completion(blamed.call, call.interval.leave);
-        let taken = call.interval.length() - completion(call.interval, blamed.call.leave);
-        self.edge(Notice { delay, taken: caused }, taken, process, call.interval.enter);
     }
 
     /// Adds a wait for an event of another process; `taken` is that of the waiting event, which waits since `begin`.

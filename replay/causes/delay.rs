@@ -32,6 +32,8 @@ pub enum DelayClass {
     Communicators,
     /// Members of an operation among neighbours wait for the last of these.
     Neighbors,
+    /// Both sides of a message wait until the other process is in MPI again.
+    Progress,
 }
 
 impl DelayClass {
@@ -47,10 +49,11 @@ impl DelayClass {
         DelayClass::IdleThreads,
         DelayClass::Communicators,
         DelayClass::Neighbors,
+        DelayClass::Progress,
     ];
 
     /// Number of classes.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
 
     /// The class of delays in collective operations; `None` for those without (specification 9.4).
     pub fn of(class: CollectiveClass) -> Option<DelayClass> {
@@ -96,6 +99,7 @@ impl DelayClass {
             DelayClass::IdleThreads => ["delay_ompidle", "delay_ompidle_longterm"],
             DelayClass::Neighbors => ["delay_neighbor", "delay_neighbor_longterm"],
             DelayClass::Communicators => ["delay_mgmt", "delay_mgmt_longterm"],
+            DelayClass::Progress => ["delay_progress", "delay_progress_longterm"],
         }
     }
 }

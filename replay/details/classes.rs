@@ -48,7 +48,7 @@ pub const THREADS: ClassId = 9;
 pub(super) const IDLE: ClassId = 10;
 
 /// Upper bound of the number of classes.
-pub(super) const MOST_CLASSES: usize = 24;
+pub(super) const MOST_CLASSES: usize = 28;
 
 const BASES: [Base; 12] = [
     Base { name: "compute", title: "Computation", role: "work", colour: GREY, metrics: &["comp"] },

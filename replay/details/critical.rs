@@ -44,7 +44,7 @@ impl Link {
     /// The link of a delay.
     pub fn of(class: DelayClass) -> Link {
         match class {
-            DelayClass::LateSender | DelayClass::LateReceiver => Link::Message,
+            DelayClass::LateSender | DelayClass::LateReceiver | DelayClass::Progress => Link::Message,
             DelayClass::ThreadBarrier | DelayClass::IdleThreads => Link::Team,
             _ => Link::Collective,
         }

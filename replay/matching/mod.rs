@@ -13,21 +13,23 @@ mod messages;
 mod pairing;
 pub(crate) mod pairwise;
 mod partners;
+mod progress;
 mod sides;
+mod stalls;
 mod waits;
 
 use std::sync::Arc;
 
 use model::Ticks;
 use patterns::collective::Synchronisation;
-use patterns::matched::{CollectiveClass, CollectiveMember};
+use patterns::matched::{CollectiveClass, CollectiveMember, NonBlockingMember};
 use rustc_hash::FxHashSet;
 
 use crate::details::instances::BothSides;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::Findings;
-use crate::operations::{Collective, Operations};
+use crate::operations::{Collective, Done, NonBlocking, Operations};
 use crate::statistics::{Instance, SubjectId};
 use crate::tools::Tools;
 use crate::trace::Trace;
@@ -40,6 +42,7 @@ use messages::Near;
 pub use pairwise::{Awaitable, Progression};
 pub use partners::{Synchronised, With};
 pub use sides::{Facts, PostingFacts, Receipt, SendFacts, Sides};
+pub use stalls::Stall;
 
 /// The partners of a process's operations; positions as in its [`Operations`].
 #[derive(Clone, Debug, Default)]
@@ -61,6 +64,8 @@ pub struct Matches {
     /// For blocking collective operations whose members each wait for members of their own, by the operation's position in
     /// rising order: whom this process waits for.
     pub pairwise: Vec<(u32, Progression)>,
+    /// Calls that wait until another process is in MPI again, one for each, in their order.
+    pub stalls: Vec<Stall>,
     /// Instances of wait states in collective operations that this process represents, with the operation's
     /// position, the pattern and, for details, both sides; the call path is still missing.
     pub waits: Vec<(u32, SubjectId, Instance, Option<BothSides>)>,
@@ -185,6 +190,9 @@ pub fn match_operations(
     for batch in exchange.exchange(answers)? {
         pairwise::hear(&batch, first, &mut matches);
     }
+    if trace.semantics.replays_all_of_mpi() {
+        stalls::find(tools, processes, &mut matches, exchange)?;
+    }
     for matches in &mut matches {
         matches.pairwise.sort_unstable_by_key(|&(position, _)| position);
         matches.paused = Arc::clone(&paused);
@@ -301,6 +309,24 @@ impl Matches {
         Some(CollectiveMember { class: collective.class?, begin, end, last_begin, first_end: end })
     }
 
+    /// The completion of the non-blocking collective operation at a position, of which all members are known, and this member
+    /// as patterns see it.
+    pub fn nonblocking_member(
+        &self,
+        operations: &Operations,
+        at: usize,
+        operation: &NonBlocking,
+    ) -> Option<(Done, NonBlockingMember)> {
+        let Progression::Together { last_request, last_return, .. } = self.nonblocking[at] else {
+            return None;
+        };
+        let done = operation.done?;
+        let call = operations.call(done.call);
+        let (class, completion) = (done.class?, call.site.completion);
+        let call = call.interval;
+        Some((done, NonBlockingMember { class, call, completion, last_request, last_return }))
+    }
+
     fn new(walked: &Walked, near: &Arc<[Arc<Operations>]>) -> Matches {
         let operations = &walked.operations;
         Matches {
@@ -312,6 +338,7 @@ impl Matches {
             collectives: vec![Membership::default(); operations.collectives.len()],
             nonblocking: vec![Progression::default(); operations.nonblocking.len()],
             pairwise: Vec::new(),
+            stalls: Vec::new(),
             waits: Vec::new(),
             partners: Vec::new(),
         }

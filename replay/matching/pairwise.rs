@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::collectives::{
     self, Numbers, Operation, PartKind, Participation, Series, Verdict, judge_of, operation_of, with_members,
 };
+use super::progress::ProgressCalls;
 use super::{GROWING, Latecomer, Latecomers, Matches, Paused};
 use crate::communicators::Participants;
 use crate::error::Error;
@@ -24,7 +25,7 @@ use crate::findings::{Finding, Findings};
 use crate::ids::{CallId, EventNumber};
 use crate::int::to_u32;
 use crate::journal::{EventSpot, Spot};
-use crate::operations::{Call, Collective, Done, Neighbors, NonBlocking, Place};
+use crate::operations::{Call, Collective, Done, Neighbors, NonBlocking, Operations, Place};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::Walked;
@@ -42,6 +43,14 @@ pub struct Awaitable {
 }
 
 wire!(Awaitable { spot, place, call });
+
+impl Awaitable {
+    /// An event of a call.
+    pub(super) fn new(operations: &Operations, id: CallId, position: EventNumber) -> Awaitable {
+        let Call { site, interval, .. } = operations.call(id);
+        Awaitable { spot: Spot { location: site.location, position }, place: site.place(), call: interval }
+    }
+}
 
 /// Result for a member of a non-blocking collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -117,6 +126,7 @@ fn tell(trace: &Trace, walked: &Walked, outgoing: &mut [Batch]) {
 fn nonblocking(walked: &Walked) -> impl Iterator<Item = Part> {
     let operations = &walked.operations;
     let all = &operations.nonblocking;
+    let calls = (!all.is_empty()).then(|| ProgressCalls::new(operations));
     let open = all.iter().position(|operation| operation.done.is_none());
     let gaps = [operations.gap, operations.pause].into_iter().flatten().map(|gap| gap.nonblocking);
     let sure = gaps.chain(open).min().unwrap_or(all.len());
@@ -139,7 +149,8 @@ fn nonblocking(walked: &Walked) -> impl Iterator<Item = Part> {
     let part = move |(position, (operation, instance)): (usize, (&NonBlocking, Option<u32>))| {
         let (done, instance) = operation.done.zip(instance)?;
         let (count, sure) = extents[&key(operation, &done)];
-        Some(of_nonblocking(walked, position, (operation, &done), Numbers { instance, count, sure }))
+        let numbers = Numbers { instance, count, sure };
+        Some(of_nonblocking(walked, calls.as_ref()?, position, (operation, &done), numbers))
     };
     all.iter().zip(instances).enumerate().filter_map(part)
 }
@@ -149,14 +160,9 @@ fn series(neighbors: Option<Neighbors>) -> Series {
     if neighbors.is_some() { Series::NonBlockingNeighborhoods } else { Series::NonBlocking }
 }
 
-/// An event of a call.
-fn awaitable(walked: &Walked, id: CallId, position: EventNumber) -> Awaitable {
-    let Call { site, interval, .. } = walked.operations.call(id);
-    Awaitable { spot: Spot { location: site.location, position }, place: site.place(), call: interval }
-}
-
 fn of_nonblocking(
     walked: &Walked,
+    calls: &ProgressCalls,
     position: usize,
     (operation, done): (&NonBlocking, &Done),
     Numbers { instance, count, sure }: Numbers,
@@ -182,11 +188,12 @@ fn of_nonblocking(
         count,
         sure,
     };
-    let returned = operation.next != CallId::NONE;
+    let requested = operations.call(operation.call).interval;
+    let returned = calls.next(operation.call, requested.leave);
     Part {
         part,
-        requested: awaitable(walked, operation.call, operation.position),
-        returned: returned.then(|| awaitable(walked, operation.next, operation.returned)),
+        requested: Awaitable::new(operations, operation.call, operation.position),
+        returned: returned.map(|next| Awaitable::new(operations, next, operations.call(next).entered)),
         persistent: operation.persistent.unwrap_or(NOTHING),
         sources: done.neighbors.map_or(NOTHING, |neighbors| neighbors.sources),
         destinations: done.neighbors.map_or(NOTHING, |neighbors| neighbors.destinations),
@@ -200,7 +207,7 @@ fn blocking(walked: &Walked, position: usize, collective: &Collective, numbers: 
     let neighbors = neighbors.map(|at| walked.operations.neighbors[at].1);
     Part {
         part: collectives::part(walked, position, collective, numbers),
-        requested: awaitable(walked, collective.call, collective.begun),
+        requested: Awaitable::new(&walked.operations, collective.call, collective.begun),
         returned: None,
         persistent: NOTHING,
         sources: neighbors.map_or(NOTHING, |neighbors| neighbors.sources),

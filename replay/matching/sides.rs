@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use model::Ticks;
-use patterns::matched::Interval;
+use patterns::matched::{Interval, ReceivedMessage, SentMessage};
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::ids::{EventNumber, PathId};
 use crate::int::to_u32;
-use crate::operations::{CallSite, Operations, Place};
+use crate::operations::{Call, CallSite, Operations, Place, Receive};
 use crate::wire::{Wire, wire};
 
 /// What a receiver needs to know of a send.
@@ -41,6 +41,29 @@ pub struct PostingFacts {
     pub place: Place,
     /// The event of the posting.
     pub position: EventNumber,
+}
+
+impl SendFacts {
+    /// The message as patterns see it at its receive.
+    pub fn received(&self, operations: &Operations, receive: &Receive) -> ReceivedMessage {
+        let call = operations.call(receive.call);
+        ReceivedMessage {
+            sent: self.time,
+            send: self.call,
+            receive: call.interval,
+            completion: call.site.completion,
+            source: operations.source(receive).rank,
+            bytes: self.bytes,
+        }
+    }
+}
+
+impl PostingFacts {
+    /// A message of so many bytes as patterns see it at the call that completes its send.
+    pub fn sent(&self, call: &Call, bytes: u64) -> SentMessage {
+        let Call { site, interval, .. } = call;
+        SentMessage { send: *interval, completion: site.completion, posting: self.call, bytes }
+    }
 }
 
 wire!(SendFacts { time, call, bytes, place, [position, is_mpi] });

@@ -1,20 +1,22 @@
-//! The calls of a process that contain communication, 16 bytes each.
+//! The calls of a process in which MPI makes progress, or that contain communication, 20 bytes each.
 
 use model::Ticks;
 use patterns::matched::{Completion, Interval};
 
 use super::Place;
 use super::flagged::Flagged;
-use crate::ids::{CallId, PathId, Row};
+use crate::ids::{CallId, EventNumber, PathId, Row};
 use crate::int::to_u32;
 
-/// A call that contains communication.
+/// A call in which MPI makes progress, or that contains communication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Call {
     /// Its call site.
     pub site: CallSite,
     /// From enter to leave.
     pub interval: Interval,
+    /// The event of entering it, if MPI makes progress in it.
+    pub entered: EventNumber,
     /// Whether its time counts as analyzed MPI time (see [`Coverage`](crate::coverage::Coverage)).
     pub is_analysed: bool,
     /// Whether the trace ends within it.
@@ -34,6 +36,8 @@ pub struct CallSite {
     pub completion: Completion,
     /// Whether they are calls of MPI: severities of MPI's metrics are attributed to these only.
     pub is_mpi: bool,
+    /// Whether MPI moves on in them what other processes wait for (rest of MPI 2.5).
+    pub makes_progress: bool,
 }
 
 impl CallSite {
@@ -45,10 +49,12 @@ impl CallSite {
 
 /// Compact form of a call: its site with the flags [`ANALYSED`], [`OPEN`] and [`LONG`].
 #[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed(4))]
 struct PackedCall {
     enter: Ticks,
     /// Ticks from enter to leave, or the index of these among the long ones.
     length: u32,
+    entered: EventNumber,
     what: Flagged,
 }
 
@@ -60,7 +66,8 @@ const LONG: u32 = 4;
 /// Code for a site that is not known yet.
 const NO_SITE: u32 = u32::MAX;
 
-/// The calls of a process, in the order of their first operation.
+/// The calls of a process: those in which MPI makes progress in the order in which they were entered, others in that of their
+/// first operation.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     kept: Vec<PackedCall>,
@@ -74,21 +81,21 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Adds a call entered by a thread with this path, which is that of one of its rows. `describe` is called
+    /// Adds a call entered by a thread with this path, which is that of one of its rows, by this event. `describe` is called
     /// once per site.
     #[inline(always)]
     pub fn enter(
         &mut self,
         thread: usize,
         (path, row): (PathId, Row),
-        time: Ticks,
+        (time, entered): (Ticks, EventNumber),
         describe: impl FnOnce() -> CallSite,
     ) -> CallId {
         let known = self.known.get(thread).and_then(|rows| rows.get(row.index())).copied();
         // A row of a task that another thread has started may have another path.
         let is_right = |&number: &u32| self.sites.get(number as usize).is_some_and(|site| site.path == path);
         let number = known.filter(is_right).unwrap_or_else(|| self.add_site(thread, describe()));
-        self.kept.push(PackedCall { enter: time, length: 0, what: Flagged::new(number) });
+        self.kept.push(PackedCall { enter: time, length: 0, entered, what: Flagged::new(number) });
         CallId::new(self.kept.len() - 1)
     }
 
@@ -126,8 +133,8 @@ impl Calls {
     /// # Panics
     /// If there is no such call.
     pub fn never_return(&mut self, id: CallId) {
-        let what = &mut self.kept[id.index()].what;
-        *what = what.with(OPEN, true);
+        let call = &mut self.kept[id.index()];
+        call.what = call.what.with(OPEN, true);
         self.open = self.open.max(Some(id));
     }
 
@@ -170,11 +177,12 @@ impl Calls {
     }
 
     #[inline]
-    fn read(&self, &PackedCall { enter, length, what }: &PackedCall) -> Call {
+    fn read(&self, &PackedCall { enter, length, entered, what }: &PackedCall) -> Call {
         let length = if what.has(LONG) { self.long[length as usize] } else { length.into() };
         Call {
             site: self.sites[what.number()],
             interval: Interval::new(enter, enter + length),
+            entered,
             is_analysed: what.has(ANALYSED),
             never_returned: what.has(OPEN),
         }
@@ -209,7 +217,8 @@ mod tests {
     use super::*;
 
     fn site(row: Row, path: PathId) -> CallSite {
-        CallSite { location: 7, path, row, completion: Completion::Test, is_mpi: true }
+        let completion = Completion::Test;
+        CallSite { location: 7, path, row, completion, is_mpi: true, makes_progress: true }
     }
 
     #[test]
@@ -217,7 +226,9 @@ mod tests {
         let mut calls = Calls::default();
         let ids = [(0, 3, 30), (1, 3, 31), (0, 3, 30), (0, 3, 99)]
             .map(|(thread, row, path)| (thread, Row::new(row), PathId::new(path)))
-            .map(|(thread, row, path)| calls.enter(thread, (path, row), -8, || site(row, path)));
+            .map(|(thread, row, path)| {
+                calls.enter(thread, (path, row), (-8, EventNumber::NONE), || site(row, path))
+            });
         assert_eq!(calls.sites.len(), 3);
         calls.leave(ids[0], 1 << 40, true);
         calls.leave(ids[1], -7, false);

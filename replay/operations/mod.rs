@@ -267,6 +267,8 @@ pub struct Operations {
     pub nonblocking: Vec<NonBlocking>,
     /// Tests and probes that have found nothing.
     pub polls: Polls,
+    /// The events of leaving calls that may have stalled, in the order of calls.
+    pub left: Vec<(CallId, EventNumber)>,
     /// Blocking probes, in the order of their ends.
     pub probes: Vec<Probe>,
     /// Visits of threads to barriers, in the order of their starts.
@@ -324,7 +326,7 @@ impl Operations {
         }
     }
 
-    /// Frees the memory that only growing needs.
+    /// Sorts what was added in another order, and frees the memory that only growing needs.
     pub fn shrink(&mut self) {
         self.calls.shrink();
         self.sends.shrink_to_fit();
@@ -336,6 +338,8 @@ impl Operations {
         self.nonblocking.shrink_to_fit();
         self.polls.shrink();
         self.probes.shrink_to_fit();
+        self.left.sort_unstable_by_key(|&(call, _)| call);
+        self.left.shrink_to_fit();
         self.unrecorded.shrink();
         self.barriers.shrink_to_fit();
         self.parallel_regions.shrink_to_fit();
@@ -373,6 +377,12 @@ impl Operations {
         let posted = self.unrecorded.posting(receive);
         let of_call = || self.call(self.receives[receive as usize].posting).interval;
         posted.map_or_else(of_call, |posted| Interval::new(posted, posted))
+    }
+
+    /// The event of leaving a call that may have stalled; [none](EventNumber::NONE) of others.
+    pub fn left(&self, call: CallId) -> EventNumber {
+        let found = self.left.binary_search_by_key(&call, |&(call, _)| call);
+        found.map_or(EventNumber::NONE, |at| self.left[at].1)
     }
 
     /// The envelope of a message sent.

@@ -15,11 +15,6 @@ pub struct NonBlocking {
     pub call: CallId,
     /// The event of the request.
     pub position: EventNumber,
-    /// The first call of the process, on any thread, in which MPI makes progress after the call with the request;
-    /// [none](CallId::NONE) without one.
-    pub next: CallId,
-    /// The event of entering that call.
-    pub returned: EventNumber,
     /// The number of a persistent operation among those on its communicator, if it is one and the trace says which.
     pub persistent: Option<u32>,
     /// What is known of its completion; `None` if it was never completed.

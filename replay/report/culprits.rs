@@ -34,6 +34,7 @@ fn kind(class: DelayClass) -> &'static str {
         DelayClass::AllToOne => "early reductions",
         DelayClass::Neighbors => "waiting for neighbours",
         DelayClass::Communicators => "creating communicators",
+        DelayClass::Progress => "waiting for progress",
         DelayClass::ThreadBarrier => "waiting at OpenMP barriers",
         DelayClass::IdleThreads => "idle threads",
     }

@@ -2,13 +2,13 @@
 //! (rest of MPI 6.1).
 
 use model::Ticks;
-use patterns::matched::{Completion, SentMessage};
+use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
 use crate::ids::CallId;
 use crate::matching::{PostingFacts, Sides};
 use crate::metrics::Metrics;
-use crate::operations::{Call, Operations};
+use crate::operations::Operations;
 
 /// The waits of such calls of a process for receivers, by call.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ impl CombinedCalls {
             else {
                 continue;
             };
-            let message = sent(&call, &posting, send.bytes);
+            let message = posting.sent(&call, send.bytes);
             let rules = metrics.at_send.iter().filter(|(pattern, _)| pattern.is_outermost_waiting);
             let idle = rules.map(|(_, rule)| rule(&message)).max().unwrap_or(0);
             if idle > 0 {
@@ -57,10 +57,4 @@ impl CombinedCalls {
     pub(super) fn waits_for_receiver(&self, call: CallId) -> bool {
         self.for_receiver.contains_key(&call)
     }
-}
-
-/// Returns a message that a call has sent.
-pub(super) fn sent(call: &Call, posting: &PostingFacts, bytes: u64) -> SentMessage {
-    let Call { site, interval, .. } = call;
-    SentMessage { send: *interval, completion: site.completion, posting: posting.call, bytes }
 }

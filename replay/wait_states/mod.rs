@@ -9,12 +9,14 @@ mod nonblocking;
 mod pairwise;
 mod polling;
 mod probes;
+mod stalls;
 
 use std::cmp::Reverse;
 
 use model::Ticks;
 use patterns::matched::{Completion, Interval, LateMessage, ReceivedMessage};
 
+use crate::causes::DelayClass;
 use crate::coverage::Fate;
 use crate::details::Scheme;
 use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
@@ -22,7 +24,7 @@ use crate::findings::Finding;
 use crate::ids::{CallId, EventNumber, PathId, Row};
 use crate::int::to_u32;
 use crate::late_messages::{Late, LateMessages};
-use crate::matching::{Matches, Membership, PostingFacts, SendFacts, Sides};
+use crate::matching::{Awaitable, Matches, Membership, PostingFacts, SendFacts, Sides};
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{Envelope, Operations, Receive};
 use crate::results::{Instances, Results};
@@ -32,7 +34,7 @@ use crate::trace::Trace;
 use crate::transfers::{self, Transfers};
 use crate::unexplained::LongCalls;
 use crate::walk::{Walked, WalkedProcess};
-use combined_calls::{CombinedCalls, sent};
+use combined_calls::CombinedCalls;
 use nonblocking::CollectiveWaits;
 
 /// Stands for "no message".
@@ -45,14 +47,33 @@ pub struct WaitingMessages {
     pub receives: Vec<(u32, Ticks)>,
     /// Sends that waited for their receivers.
     pub sends: Vec<(u32, Ticks)>,
-    /// Non-blocking collective operations whose completing calls waited for others.
-    pub collectives: Vec<(u32, Ticks)>,
-    /// Blocking collective operations in which this process waited for a member of its own.
-    pub pairwise: Vec<(u32, Ticks)>,
+    /// Waits for events of others that are no messages.
+    pub edges: Vec<EdgeWait>,
     /// Blocking probes that waited for senders, each with the receive of its message.
     pub probes: Vec<(u32, u32, Ticks)>,
     /// All messages, for details; nothing without a scheme.
     pub transfers: Option<Transfers>,
+}
+
+/// A wait of an event in a call for an event of another process (rest of MPI 2.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EdgeWait {
+    /// Class of its costs.
+    pub class: DelayClass,
+    /// The call that waits.
+    pub call: CallId,
+    /// The event in it that waits.
+    pub position: EventNumber,
+    /// Since when, in ticks.
+    pub begin: Ticks,
+    /// How long.
+    pub ticks: Ticks,
+    /// The other process.
+    pub process: u32,
+    /// The event that is waited for.
+    pub awaited: Awaitable,
+    /// Position of the communicator in the definitions.
+    pub communicator: u32,
 }
 
 /// Finds the wait states of a process and adds them to its severities, and to its timelines if there is a scheme.
@@ -79,7 +100,7 @@ pub fn find(
         received,
         long,
         combined,
-        collective_waits: CollectiveWaits::new(operations, &matches.nonblocking),
+        collective_waits: CollectiveWaits::new(operations, matches),
     };
     let (mut calls_with_late_sender, mut lost) = finder.receives(matches, trace);
     finder.add_received();
@@ -97,6 +118,7 @@ pub fn find(
     finder.sends(&matches.postings, &calls_with_late_sender);
     finder.collectives(&matches.collectives);
     finder.pairwise_waits(matches);
+    finder.stalls(matches);
     finder.waits(&matches.waits);
     let Finder { long, waiting, .. } = finder;
     long.account(operations, &lost, trace.definitions.clock.resolution, &mut results.coverage);
@@ -393,7 +415,7 @@ impl Finder<'_> {
                 }
                 continue;
             };
-            let message = self.received(receive, &send);
+            let message = send.received(self.operations, receive);
             let mut has_waited = false;
             for (number, (pattern, rule)) in self.metrics.at_late_message.iter().enumerate() {
                 let idle = rule(&message);
@@ -455,18 +477,6 @@ impl Finder<'_> {
         }
     }
 
-    fn received(&self, receive: &Receive, send: &SendFacts) -> ReceivedMessage {
-        let call = self.operations.call(receive.call);
-        ReceivedMessage {
-            sent: send.time,
-            send: send.call,
-            receive: call.interval,
-            completion: call.site.completion,
-            source: self.operations.source(receive).rank,
-            bytes: send.bytes,
-        }
-    }
-
     /// Reports the longest wait of a call that completed several messages, at its last message.
     fn report_longest(
         &mut self,
@@ -485,7 +495,7 @@ impl Finder<'_> {
                 && is_longest(&mut self.collective_waits)
             {
                 let receive = &self.operations.receives[known.message];
-                let message = self.received(receive, &send);
+                let message = send.received(self.operations, receive);
                 let pattern = &self.metrics.at_late_message[known.rule].0;
                 let interval = Interval::new(message.receive.enter, receive.time);
                 self.report_message(
@@ -565,7 +575,7 @@ impl Finder<'_> {
                 self.transfer_of_send(at, &posting, false);
                 continue;
             };
-            let message = sent(&call, &posting, send.bytes);
+            let message = posting.sent(&call, send.bytes);
             let first = &mut firsts[send.completion.index()];
             if *first == NONE {
                 *first = to_u32(at);

@@ -7,7 +7,8 @@ use model::Ticks;
 use patterns::matched::NonBlockingMember;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Finder;
+use super::{EdgeWait, Finder};
+use crate::causes::DelayClass;
 use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
@@ -15,7 +16,7 @@ use crate::ids::{CallId, PathId};
 use crate::int::to_u32;
 use crate::matching::{Matches, Progression};
 use crate::metrics::Metrics;
-use crate::operations::{Done, NonBlocking, Operations};
+use crate::operations::Operations;
 use crate::statistics::Instance;
 use crate::trace::Trace;
 
@@ -37,10 +38,12 @@ pub(super) struct CollectiveWaits {
 
 impl CollectiveWaits {
     /// Finds them. Which of them are longer than the waits for messages is known once all messages were received.
-    pub(super) fn new(operations: &Operations, progressions: &[Progression]) -> CollectiveWaits {
+    pub(super) fn new(operations: &Operations, matches: &Matches) -> CollectiveWaits {
         let mut waits = CollectiveWaits::default();
         for (at, operation) in operations.nonblocking.iter().enumerate() {
-            let Some((done, member)) = member(operations, operation, progressions[at]) else { continue };
+            let Some((done, member)) = matches.nonblocking_member(operations, at, operation) else {
+                continue;
+            };
             let candidate = Candidate { operation: at, order: done.order, member };
             let key = |it: &Candidate| (it.member.waiting(), Reverse(it.order));
             if member.waiting() > 0 {
@@ -66,21 +69,6 @@ impl CollectiveWaits {
         }
         is_longer
     }
-}
-
-/// The completion of an operation of which all members are known, and this member, as patterns see it.
-fn member(
-    operations: &Operations,
-    operation: &NonBlocking,
-    progression: Progression,
-) -> Option<(Done, NonBlockingMember)> {
-    let Progression::Together { last_request, last_return, .. } = progression else { return None };
-    let done = operation.done?;
-    let call = operations.call(done.call);
-    let completion = call.site.completion;
-    let member =
-        NonBlockingMember { class: done.class?, call: call.interval, completion, last_request, last_return };
-    Some((done, member))
 }
 
 impl Finder<'_> {
@@ -152,7 +140,22 @@ impl Finder<'_> {
                 let both = both();
                 self.offer(pattern.subject, done.call, instance, || both);
             }
-            self.waiting.collectives.push((to_u32(at), member.waiting()));
+            let Progression::Together { blamed: Some((process, awaited)), .. } = matches.nonblocking[at]
+            else {
+                continue;
+            };
+            if let Some(class) = DelayClass::of(member.class) {
+                self.waiting.edges.push(EdgeWait {
+                    class,
+                    call: done.call,
+                    position: done.position,
+                    begin: member.call.enter,
+                    ticks: member.waiting(),
+                    process,
+                    awaited,
+                    communicator: done.communicator,
+                });
+            }
         }
     }
 
@@ -163,7 +166,7 @@ impl Finder<'_> {
         let Metrics { nonblocking_completion, overlap, .. } = *self.metrics;
         let mut completing: FxHashMap<CallId, Ticks> = FxHashMap::default();
         for (at, operation) in operations.nonblocking.iter().enumerate() {
-            let Some((done, member)) = member(operations, operation, matches.nonblocking[at]) else {
+            let Some((done, member)) = matches.nonblocking_member(operations, at, operation) else {
                 continue;
             };
             let completed = member.call.enter;

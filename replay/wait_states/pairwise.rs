@@ -3,7 +3,8 @@
 
 use std::cmp::Reverse;
 
-use super::Finder;
+use super::{EdgeWait, Finder};
+use crate::causes::DelayClass;
 use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
 use crate::ids::{CallId, PathId};
 use crate::int::to_u32;
@@ -20,7 +21,7 @@ impl Finder<'_> {
     /// Reports the waits.
     pub(super) fn pairwise_waits(&mut self, matches: &Matches) {
         for &(at, progression) in &matches.pairwise {
-            let Progression::Together { blamed: Some((_, blamed)), .. } = progression else { continue };
+            let Progression::Together { blamed: Some((process, blamed)), .. } = progression else { continue };
             let collective = &self.operations.collectives[at as usize];
             let Some(member) = matches.pairwise_member(at, collective) else { continue };
             let (begin, end) = (collective.begin, collective.end);
@@ -57,8 +58,20 @@ impl Finder<'_> {
                 };
                 self.offer(pattern.subject, collective.call, instance, || both);
             }
-            if member.waiting() > 0 && call.site.is_mpi {
-                self.waiting.pairwise.push((at, member.waiting()));
+            if let Some(class) = DelayClass::of(member.class)
+                && member.waiting() > 0
+                && call.site.is_mpi
+            {
+                self.waiting.edges.push(EdgeWait {
+                    class,
+                    call: collective.call,
+                    position: collective.position,
+                    begin,
+                    ticks: member.waiting(),
+                    process,
+                    awaited: blamed,
+                    communicator: collective.communicator,
+                });
             }
         }
     }

@@ -46,6 +46,8 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) coverage: Coverage,
     /// The longest time from one sample of a thread to the next while it computes, in ticks.
     pub(super) longest_gap: Ticks,
+    /// From this length on, leaving a call that completes messages is an event, in ticks.
+    pub(super) shortest_rest: Ticks,
     /// The gap attributes of the current event, and the last counts.
     pub(super) told: MissingOperations,
     /// Other attributes of the current event.
@@ -88,6 +90,7 @@ impl<'t> ProcessWalk<'t> {
             findings: Findings::default(),
             coverage: Coverage::default(),
             longest_gap: trace.longest_gap(),
+            shortest_rest: trace.shortest_rest(),
             told: MissingOperations::default(),
             attributes: Told::default(),
             counts: Counts::default(),
@@ -167,8 +170,19 @@ impl<'t> ProcessWalk<'t> {
             }
         }
         self.threads[thread].push(Frame { barrier, ..frame });
-        if makes_progress && !self.requests.unreturned.is_empty() {
-            self.return_to_mpi(thread);
+        if makes_progress {
+            self.enter_mpi(thread);
+        }
+    }
+
+    /// Notes that a thread is in MPI from now on: others may have waited for that. The event lies behind the time before the
+    /// call (rest of MPI 2.3).
+    fn enter_mpi(&mut self, thread: usize) {
+        let entered = self.threads[thread].mark_innermost();
+        let Thread { stack, location, .. } = &mut self.threads[thread];
+        if let Some(frame) = stack.last_mut() {
+            let calls = &mut self.operations.calls;
+            frame.call = call_of(frame, (thread, *location), entered, self.trace, calls);
         }
     }
 
@@ -246,11 +260,13 @@ impl<'t> ProcessWalk<'t> {
 
     /// Leaves the innermost region of a thread, which is of this kind, with all consequences.
     fn leave_call(&mut self, thread: usize, kind: RegionKind, time: Ticks) {
-        let Some(&Frame { barrier, .. }) = self.threads[thread].stack.last() else { return };
+        let Some(&Frame { barrier, enter, .. }) = self.threads[thread].stack.last() else { return };
         let is_first_init = kind.is_init && !self.was_initialized;
         let is_first_finalize = kind.is_finalize && !self.was_finalized;
         // Time inside counts as after the event (specification 7.2).
-        let position = match is_first_init || is_first_finalize || barrier != NONE || kind.is_probe {
+        let may_stall = kind.may_stall && time - enter >= self.shortest_rest;
+        let is_event = is_first_init || is_first_finalize || barrier != NONE || kind.is_probe || may_stall;
+        let position = match is_event {
             true => self.threads[thread].mark_innermost(),
             false => EventNumber::NONE,
         };
@@ -262,6 +278,9 @@ impl<'t> ProcessWalk<'t> {
         }
         let Some(mut frame) = self.threads[thread].pop(time) else { return };
         let interval = Interval::new(frame.enter, time);
+        if may_stall {
+            self.operations.left.push((frame.call, position));
+        }
         if kind.is_parallel {
             self.leave_parallel_region(thread, frame.row, time);
         }
@@ -271,7 +290,8 @@ impl<'t> ProcessWalk<'t> {
         }
         if is_first_init || is_first_finalize {
             let location = self.threads[thread].location;
-            frame.call = call_of(&frame, thread, location, self.trace, &mut self.operations.calls);
+            let calls = &mut self.operations.calls;
+            frame.call = call_of(&frame, (thread, location), EventNumber::NONE, self.trace, calls);
             let (class, communicator) = if kind.is_init {
                 (CollectiveClass::Init, WORLD_AT_INIT)
             } else {
@@ -338,7 +358,8 @@ impl<'t> ProcessWalk<'t> {
     fn begin_call(&mut self, thread: usize) -> Option<CallId> {
         let Thread { stack, location, .. } = &mut self.threads[thread];
         let frame = stack.last_mut()?;
-        frame.call = call_of(frame, thread, *location, self.trace, &mut self.operations.calls);
+        let calls = &mut self.operations.calls;
+        frame.call = call_of(frame, (thread, *location), EventNumber::NONE, self.trace, calls);
         Some(frame.call)
     }
 
@@ -500,21 +521,27 @@ impl<'t> ProcessWalk<'t> {
     }
 }
 
-/// Returns the call of a frame in the operations.
+/// Returns the call of a frame of a thread in the operations; `entered` is the event of entering it, if MPI makes progress in it.
 #[inline(always)]
-fn call_of(frame: &Frame, thread: usize, location: u32, trace: &Trace, calls: &mut Calls) -> CallId {
+pub(super) fn call_of(
+    frame: &Frame,
+    (thread, location): (usize, u32),
+    entered: EventNumber,
+    trace: &Trace,
+    calls: &mut Calls,
+) -> CallId {
     let Frame { call, path, row, enter, region, .. } = *frame;
     if call != CallId::NONE {
         return call;
     }
-    calls.enter(thread, (path, row), enter, || {
+    calls.enter(thread, (path, row), (enter, entered), || {
         let kind = trace.kinds.get(region as usize).copied().unwrap_or_default();
         let is_off = region == trace.artificial(Artificial::MeasurementOff);
         // Operations that complete while recording is off have an unknown completion: no call is known to
         // wait for them.
         let completion = if is_off { Completion::Test } else { kind.completion };
-        let is_mpi = kind.is_mpi;
-        CallSite { location, path, row, completion, is_mpi }
+        let RegionKind { is_mpi, makes_progress, .. } = kind;
+        CallSite { location, path, row, completion, is_mpi, makes_progress }
     })
 }
 

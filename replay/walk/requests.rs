@@ -63,9 +63,6 @@ pub(super) struct Requests {
     receiving: FxHashMap<u64, Message>,
     /// The number of posted receives.
     posted: u32,
-    /// Collective operations since whose requests the process has not entered a further call in which MPI makes progress:
-    /// the thread of the request, and the position.
-    pub(super) unreturned: Vec<(usize, u32)>,
     /// The number of completed collective operations.
     pub(super) completed: u32,
     /// By thread: the blocking probe whose message the next receive that it posts receives, by its position.
@@ -314,12 +311,9 @@ impl ProcessWalk<'_> {
                 requested: time,
                 call,
                 position: event,
-                next: CallId::NONE,
-                returned: EventNumber::NONE,
                 persistent: self.attributes.persistent,
                 done: None,
             });
-            self.requests.unreturned.push((thread, position));
         }
         self.start(thread, request, Request::Collective(position));
     }
@@ -336,29 +330,6 @@ impl ProcessWalk<'_> {
                 None
             }
         }
-    }
-
-    /// Notes that a process is in MPI again after requests of collective operations: a thread has entered a call in which MPI
-    /// makes progress. The event lies behind the time before the call (rest of MPI 2.3).
-    #[cold]
-    pub(super) fn return_to_mpi(&mut self, thread: usize) {
-        let mut unreturned = std::mem::take(&mut self.requests.unreturned);
-        let is_inside = |&(thread, position): &(usize, u32)| {
-            let call = self.operations.nonblocking[position as usize].call;
-            self.threads[thread].stack.frames().iter().any(|frame| frame.call == call)
-        };
-        let inside: Vec<(usize, u32)> = unreturned.iter().copied().filter(is_inside).collect();
-        if inside.len() < unreturned.len()
-            && let Some(call) = self.call(thread)
-        {
-            let event = self.mark_operation(thread);
-            unreturned.retain(|request| !inside.contains(request));
-            for (_, position) in unreturned {
-                let operation = &mut self.operations.nonblocking[position as usize];
-                (operation.next, operation.returned) = (call, event);
-            }
-        }
-        self.requests.unreturned = inside;
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@
 
 use model::Ticks;
 
-use super::process::{ProcessWalk, close_call};
+use super::process::{ProcessWalk, call_of, close_call};
 use super::stack::Frame;
 use super::thread::{Numbering, Thread};
 use crate::call_tree::{CallTree, NO_SITE};
@@ -21,12 +21,15 @@ pub(super) struct PlainRegion {
     /// Its position in the definitions.
     pub(super) position: u32,
     is_mpi: bool,
+    may_stall: bool,
+    makes_progress: bool,
 }
 
 impl PlainRegion {
     /// Returns the region at a position; `None` if it means more than time in a call.
     pub(super) fn new(position: u32, kind: &RegionKind) -> Option<PlainRegion> {
-        (!kind.is_special()).then_some(PlainRegion { position, is_mpi: kind.is_mpi })
+        let RegionKind { is_mpi, may_stall, makes_progress, .. } = *kind;
+        (!kind.is_special()).then_some(PlainRegion { position, is_mpi, may_stall, makes_progress })
     }
 }
 
@@ -38,12 +41,14 @@ pub(super) struct Run<'r> {
     operations: &'r mut Operations,
     coverage: &'r mut Coverage,
     thread: &'r mut Thread,
+    /// The number of the thread in its process.
+    number: usize,
     /// The time up to which time was accounted before.
     begin: Ticks,
     /// The time up to which it may go.
     until: Ticks,
-    /// Whether calls of MPI mean more than time: the process has to come back to MPI.
-    is_awaited: bool,
+    /// From this length on, leaving a call that completes messages is an event.
+    shortest_rest: Ticks,
     /// Path and row of the innermost frame.
     path: PathId,
     row: Row,
@@ -52,8 +57,8 @@ pub(super) struct Run<'r> {
 impl<'r> Run<'r> {
     /// Starts a run, if nothing is unusual about the thread.
     #[inline(always)]
-    pub(super) fn new(state: &'r mut ProcessWalk<'_>, thread: usize) -> Option<Run<'r>> {
-        let thread = state.threads.get_mut(thread)?;
+    pub(super) fn new(state: &'r mut ProcessWalk<'_>, number: usize) -> Option<Run<'r>> {
+        let thread = state.threads.get_mut(number)?;
         let &Frame { path, row, .. } = thread.stack.last()?;
         let until = match &thread.numbering {
             Numbering::Nothing | Numbering::Journal(_) => Ticks::MAX,
@@ -64,7 +69,6 @@ impl<'r> Run<'r> {
         if begin >= until || thread.stack.foreign > 0 || begin == Ticks::MIN {
             return None;
         }
-        let is_awaited = !state.requests.unreturned.is_empty();
         let (operations, coverage) = (&mut state.operations, &mut state.coverage);
         Some(Run {
             trace: state.trace,
@@ -72,9 +76,10 @@ impl<'r> Run<'r> {
             operations,
             coverage,
             thread,
+            number,
             begin,
             until,
-            is_awaited,
+            shortest_rest: state.shortest_rest,
             path,
             row,
         })
@@ -89,16 +94,18 @@ impl<'r> Run<'r> {
     /// Enters a region; returns whether it has.
     #[inline(always)]
     pub(super) fn enter(&mut self, region: PlainRegion, time: Ticks) -> bool {
-        let PlainRegion { position: region, is_mpi } = region;
-        if is_mpi && self.is_awaited {
-            return false;
-        }
+        let PlainRegion { position: region, is_mpi, makes_progress, .. } = region;
         let Some(path) = self.tree.find(self.path, region, NO_SITE) else { return false };
         let Some(row) = self.thread.severities.find_row(path) else { return false };
         if !self.turn(time, Some(row)) {
             return false;
         }
-        self.thread.stack.push(Frame::new(path, row, region, time));
+        let mut frame = Frame::new(path, row, region, time);
+        if makes_progress {
+            let (entered, place) = (self.thread.mark(row), (self.number, self.thread.location));
+            frame.call = call_of(&frame, place, entered, self.trace, &mut self.operations.calls);
+        }
+        self.thread.stack.push(frame);
         self.thread.stack.mpi_depth += u32::from(is_mpi);
         (self.path, self.row) = (path, row);
         true
@@ -107,10 +114,11 @@ impl<'r> Run<'r> {
     /// Leaves a region; returns whether it has.
     #[inline(always)]
     pub(super) fn leave(&mut self, region: PlainRegion, time: Ticks) -> bool {
-        let PlainRegion { position: region, is_mpi } = region;
+        let PlainRegion { position: region, is_mpi, may_stall, .. } = region;
         let stack = &self.thread.stack;
-        let is_innermost = stack.last().is_some_and(|frame| frame.region == region);
-        if !is_innermost || stack.len() == 1 || !self.turn(time, None) {
+        let Some(frame) = stack.last().filter(|frame| frame.region == region) else { return false };
+        let is_event = may_stall && time - frame.enter >= self.shortest_rest;
+        if is_event || stack.len() == 1 || !self.turn(time, None) {
             return false;
         }
         let Thread { stack, elapsed, .. } = &mut *self.thread;

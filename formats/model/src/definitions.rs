@@ -22,6 +22,12 @@ pub struct Definitions {
     pub groups: Table<Group>,
     /// Communicators and inter-communicators (one space of references).
     pub communicators: Table<Communicator>,
+    /// Windows of one-sided communication.
+    pub windows: Table<Window>,
+    /// Paths of files and directories.
+    pub files: Table<String>,
+    /// Handles of open files.
+    pub file_handles: Table<FileHandle>,
     /// Nodes of the tree of calling contexts; parents precede children.
     pub calling_contexts: Table<CallingContext>,
     /// The sources of samples.
@@ -128,6 +134,25 @@ pub enum Members {
     Group(usize),
     /// Positions in [`Definitions::groups`] of the two sides of an inter-communicator.
     Inter(usize, usize),
+}
+
+/// A window of one-sided communication.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// Its name; often empty.
+    pub name: String,
+    /// Position in [`Definitions::communicators`] of the communicator whose ranks it has.
+    pub communicator: usize,
+}
+
+/// A handle of an open file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileHandle {
+    /// Position in [`Definitions::files`]; `None` if it is not said.
+    pub file: Option<usize>,
+    /// Position in [`Definitions::communicators`] of the communicator that has opened it; `None` if a process has opened it by
+    /// itself.
+    pub communicator: Option<usize>,
 }
 
 /// A node of the tree of calling contexts, as sampling traces have them.

@@ -15,8 +15,8 @@ pub mod table;
 pub mod time;
 
 pub use definitions::{
-    CallingContext, CartDimension, CartTopology, Communicator, Definitions, Group, InterruptGenerator,
-    Location, LocationGroup, Members, Region, SystemTreeNode,
+    CallingContext, CartDimension, CartTopology, Communicator, Definitions, FileHandle, Group,
+    InterruptGenerator, Location, LocationGroup, Members, Region, SystemTreeNode, Window,
 };
 pub use enumerations::{
     CollectiveOp, GroupType, LocationGroupType, LocationType, MeasurementMode, Paradigm, RegionRole,

@@ -2,15 +2,15 @@
 //!
 //! Definitions precede what refers to them, as the format demands; so parents precede children and there are
 //! no cycles. An exact repetition of a definition is accepted, one that contradicts an earlier definition is
-//! refused. Kinds that no analysis uses (metrics, I/O, windows, properties, …) are skipped.
+//! refused. Kinds that no analysis uses (metrics, properties, …) are skipped.
 
 use crate::Error;
 use crate::definition::Definition;
 use crate::definition_cursor::DefinitionCursor;
 use crate::field::UNDEFINED;
 use model::{
-    CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Definitions, Group,
-    InterruptGenerator, Location, LocationGroup, Members, Region, SystemTreeNode, Table,
+    CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Definitions, FileHandle,
+    Group, InterruptGenerator, Location, LocationGroup, Members, Region, SystemTreeNode, Table, Window,
 };
 
 /// Reads all records of the global definitions.
@@ -161,6 +161,23 @@ impl Resolver {
                 let side = |group| required(&self.done.groups, group, "group");
                 let members = Members::Inter(side(group_a)?, side(group_b)?);
                 self.communicator(reference, name, members, common_communicator)
+            }
+            Definition::RmaWin { reference, name, comm, .. } => {
+                let communicator = required(&self.done.communicators, comm, "communicator")?;
+                let window = Window { name: self.string(name)?, communicator };
+                define(&mut self.done.windows, reference, window)
+            }
+            Definition::IoRegularFile { reference, name, .. }
+            | Definition::IoDirectory { reference, name, .. } => {
+                let name = self.string(name)?;
+                define(&mut self.done.files, reference, name)
+            }
+            Definition::IoHandle { reference, file, comm, .. } => {
+                let handle = FileHandle {
+                    file: optional(&self.done.files, file, "file")?,
+                    communicator: optional(&self.done.communicators, comm, "communicator")?,
+                };
+                define(&mut self.done.file_handles, reference, handle)
             }
             Definition::SourceCodeLocation { reference, file, line_number } => {
                 let line = (self.string(file)?, line_number);

@@ -70,6 +70,33 @@ pub(super) const METRICS: &[Metric] = &[
         "Cost of the work that made others wait through waiting it had caused before: late receivers.",
     ),
     Metric::below(
+        "delay_p2p",
+        "delay_progress_aggregate",
+        "Wait for Progress",
+        Seconds,
+        Sum,
+        "Delay costs of messages that wait for the other process to be in MPI again.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_progress_aggregate",
+        "delay_progress",
+        "Short-term",
+        Seconds,
+        Shares,
+        "Cost of the work that directly made others wait: messages that wait for progress.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_progress_aggregate",
+        "delay_progress_longterm",
+        "Long-term",
+        Seconds,
+        Shares,
+        "Cost of the work that made others wait through waiting it had caused before: messages that wait for progress.",
+    )
+    .beyond_reference(),
+    Metric::below(
         "delay_mpi",
         "delay_collective",
         "Collective",

@@ -227,6 +227,7 @@ fn metric(tools: &Tools<'_>, paths: &ReportPaths, wait: &WindowWait) -> u32 {
         DelayClass::AllToOne => "mpi_earlyreduce",
         DelayClass::Neighbors => "mpi_wait_neighbor",
         DelayClass::Communicators => "mpi_comm_wait_at_create",
+        DelayClass::Progress => "mpi_p2p_wait_for_progress",
         DelayClass::ThreadBarrier if kind.is_some_and(|it| it.barrier == Some(BarrierClass::Explicit)) => {
             "omp_ebarrier_wait"
         }

@@ -1,0 +1,190 @@
+//! Messages that do not move on although both sides have begun, as the other process is outside of MPI (rest of MPI 6.5).
+//!
+//! Facts of messages do not say when a process comes back to MPI. So where a call goes on for no known reason, the other
+//! processes of its messages are asked, in bulk.
+
+use std::cmp::Reverse;
+
+use model::Ticks;
+use patterns::matched::{Completion, StalledMessage};
+use rustc_hash::FxHashMap;
+
+use super::Matches;
+use super::pairwise::Awaitable;
+use super::progress::ProgressCalls;
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange};
+use crate::ids::CallId;
+use crate::int::{to_u32, to_usize};
+use crate::metrics::Metrics;
+use crate::operations::Operations;
+use crate::tools::Tools;
+use crate::walk::Walked;
+use crate::wire::{self, Wire};
+
+/// A call that waits until another process is in MPI again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stall {
+    /// The call.
+    pub call: CallId,
+    /// Position of the message's communicator in the definitions.
+    pub communicator: u32,
+    /// The message that has stalled longest.
+    pub message: StalledMessage,
+    /// The other process of the message.
+    pub process: u32,
+    /// Entering the call with which that process is in MPI again.
+    pub returned: Awaitable,
+}
+
+/// A message for which a call goes on without a known reason.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    call: CallId,
+    communicator: u32,
+    process: u32,
+    /// Since when both sides have begun, and the call does not wait.
+    since: Ticks,
+    /// The end of the call.
+    leave: Ticks,
+}
+
+/// Finds the stalls of these processes, and adds them to their matches, in the order of calls.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn find(
+    tools: &Tools<'_>,
+    processes: &[Walked],
+    matches: &mut [Matches],
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let Tools { trace, metrics, owners, .. } = *tools;
+    let mut asked: Vec<Vec<(usize, Question)>> = vec![Vec::new(); exchange.workers()];
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    for (at, (walked, matches)) in processes.iter().zip(&*matches).enumerate() {
+        let me = to_u32(walked.process.number);
+        let ask = |question: Question| {
+            let worker = owners.of(question.process as usize);
+            (question.process, (question.since, question.leave)).put(&mut outgoing[worker]);
+            asked[worker].push((at, question));
+        };
+        questions(metrics, &walked.operations, matches, trace.shortest_rest(), me, ask);
+    }
+    let told = exchange.exchange(outgoing)?;
+    let answers = exchange.exchange(answers(processes, &told))?;
+    for (asked, batch) in asked.iter().zip(&answers) {
+        for (number, returned) in wire::all::<(u64, Awaitable)>(batch) {
+            let (at, Question { call, communicator, process, since, leave }) = asked[to_usize(number)];
+            let message = StalledMessage { since, returned: returned.call.enter, leave };
+            matches[at].stalls.push(Stall { call, communicator, message, process, returned });
+        }
+    }
+    for matches in matches {
+        let stalls = &mut matches.stalls;
+        let length = |stall: &Stall| stall.message.returned - stall.message.since;
+        stalls.retain(|stall| stall.message.stall() > 0);
+        stalls.sort_by_key(|stall| (stall.call, Reverse(length(stall)), stall.process, stall.communicator));
+        stalls.dedup_by_key(|stall| stall.call);
+    }
+    Ok(())
+}
+
+/// Asks for all messages of a process that are completed by calls which go on without a known reason for at least `shortest`
+/// ticks.
+fn questions(
+    metrics: &Metrics,
+    operations: &Operations,
+    matches: &Matches,
+    shortest: Ticks,
+    me: u32,
+    mut ask: impl FnMut(Question),
+) {
+    let is_long = |call: CallId| {
+        operations.calls.find(call).is_some_and(|call| {
+            call.interval.length() >= shortest && call.site.is_mpi && call.site.completion != Completion::Test
+        })
+    };
+    let mut waits: Option<FxHashMap<CallId, Ticks>> = None;
+    let mut question = |call: CallId, (process, communicator): (u32, u32), begun: Ticks| {
+        let waits = waits.get_or_insert_with(|| waits_of_calls(metrics, operations, matches, is_long));
+        let interval = operations.call(call).interval;
+        let since = begun.max(interval.enter + waits.get(&call).copied().unwrap_or(0));
+        if process != me && interval.leave - since >= shortest {
+            ask(Question { call, communicator, process, since, leave: interval.leave });
+        }
+    };
+    for (at, receive) in operations.receives.iter().enumerate().filter(|(_, receive)| is_long(receive.call)) {
+        if let Some(send) = matches.sends.get(at) {
+            let source = operations.source(receive);
+            question(receive.call, (source.peer, source.communicator), send.call.leave);
+        }
+    }
+    for (at, send) in operations.sends.iter().enumerate().filter(|(_, send)| is_long(send.completion)) {
+        if let Some(posting) = matches.postings.get(at) {
+            let destination = operations.destination(send);
+            question(send.completion, (destination.peer, destination.communicator), posting.call.leave);
+        }
+    }
+}
+
+/// How long calls wait for other reasons: of the operations that one call completes the longest wait counts (rest of MPI 2.4).
+fn waits_of_calls(
+    metrics: &Metrics,
+    operations: &Operations,
+    matches: &Matches,
+    is_long: impl Fn(CallId) -> bool,
+) -> FxHashMap<CallId, Ticks> {
+    // For senders and members of collective operations, and for receivers.
+    let mut longest: FxHashMap<CallId, [Ticks; 2]> = FxHashMap::default();
+    let mut add = |call: CallId, kind: usize, ticks: Ticks| {
+        let known = &mut longest.entry(call).or_default()[kind];
+        *known = ticks.max(*known);
+    };
+    for (at, receive) in operations.receives.iter().enumerate().filter(|(_, receive)| is_long(receive.call)) {
+        if let Some(send) = matches.sends.get(at) {
+            let message = send.received(operations, receive);
+            metrics.at_late_message.iter().for_each(|(_, rule)| add(receive.call, 0, rule(&message)));
+        }
+    }
+    for (at, operation) in operations.nonblocking.iter().enumerate() {
+        if let Some((done, member)) =
+            matches.nonblocking_member(operations, at, operation).filter(|(done, _)| is_long(done.call))
+        {
+            add(done.call, 0, member.waiting());
+        }
+    }
+    for (at, send) in operations.sends.iter().enumerate().filter(|(_, send)| is_long(send.completion)) {
+        if let Some(posting) = matches.postings.get(at) {
+            let message = posting.sent(&operations.call(send.completion), send.bytes);
+            metrics.at_send.iter().for_each(|(_, rule)| add(send.completion, 1, rule(&message)));
+        }
+    }
+    let longest_of = |(call, [for_sender, for_receiver]): (CallId, [Ticks; 2])| {
+        let is_combined = operations.site(call).completion == Completion::SendReceive;
+        let has_late_sender = for_sender > 0 && !is_combined;
+        (call, if has_late_sender { for_sender } else { for_sender.max(for_receiver).max(0) })
+    };
+    longest.into_iter().map(longest_of).collect()
+}
+
+/// Answers the questions of each worker, in their order: the numbers of those whose process was outside of MPI and came back
+/// before the end of the call, each with the return.
+fn answers(processes: &[Walked], told: &[Batch]) -> Vec<Batch> {
+    let first = processes.first().map_or(0, |walked| walked.process.number);
+    let mut known: FxHashMap<u32, ProgressCalls> = FxHashMap::default();
+    let answer = |batch: &Batch| {
+        let mut answer = Batch::new();
+        for (number, (process, (since, leave))) in (0_u64..).zip(wire::all::<(u32, (Ticks, Ticks))>(batch)) {
+            let walked = &processes[process as usize - first];
+            let calls = known.entry(process).or_insert_with(|| ProgressCalls::new(&walked.operations));
+            let Some(id) = calls.return_after(since) else { continue };
+            let call = walked.operations.call(id);
+            if call.interval.enter <= leave {
+                (number, Awaitable::new(&walked.operations, id, call.entered)).put(&mut answer);
+            }
+        }
+        answer
+    };
+    told.iter().map(answer).collect()
+}

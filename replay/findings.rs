@@ -75,7 +75,7 @@ findings! {
     FarTime, Wrong, "time far from the trace",
         "An event is further from the begin of the trace than times can be; a nearer time was used.";
     UndefinedReference, Wrong, "undefined reference",
-        "An event refers to a region, communicator or calling context that is not defined; it was ignored.";
+        "An event refers to a region, communicator, window, group, file or calling context that is not defined; it was ignored.";
     LeaveWithoutEnter, Wrong, "leave without enter",
         "A region was left that had not been entered; ignored.";
     MissingLeave, Wrong, "missing leave",
@@ -87,7 +87,7 @@ findings! {
     OutsideMpi, Note, "operation outside of MPI",
         "A message or collective operation was recorded outside of any call of MPI; it has no severities.";
     RankOutsideCommunicator, Wrong, "rank outside of its communicator",
-        "A message or root names a rank that its communicator does not have; it was ignored.";
+        "A message, a root or an access names a rank that its communicator or window does not have; it was ignored.";
     UnknownRequest, Wrong, "unknown request",
         "A request was completed or cancelled that had not been started; a received message counts as if it was posted then.";
     ReusedRequest, Wrong, "request started twice",
@@ -139,6 +139,13 @@ findings! {
          depends on that was left out.";
     Deadlock, Wrong, "processes waiting for each other",
         "At the end of the trace these processes wait for each other in a circle: the program hangs here.";
+    EpochWithoutPartner, DataLoss, "epoch without partner",
+        "An epoch of one-sided communication names a process that has recorded no epoch for it; who waited is unknown.";
+    EpochNeverEnded, Note, "epoch never ended",
+        "An epoch of one-sided communication was begun, and the trace does not show its end; nobody waits for it.";
+    EpochWithoutBegin, Wrong, "epoch that was not begun",
+        "An epoch of one-sided communication ends that was not begun, or begins again before it has ended; the first begin was \
+         dropped.";
     ContradictingNeighborhood, Wrong, "contradicting neighbourhood",
         "A rank names another one as neighbour that it receives from, which does not send to it; the pair was left out.";
     CollectiveMismatch, Wrong, "contradicting collective",

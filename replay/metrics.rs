@@ -2,7 +2,7 @@
 
 use model::Ticks;
 use patterns::matched::{
-    Acquisition, BarrierVisit, CollectiveMember, LateMessage, NonBlockingMember, ReceivedMessage,
+    Acquisition, BarrierVisit, CollectiveMember, LateMessage, NonBlockingMember, OneSidedCall, ReceivedMessage,
     SentMessage, StalledMessage,
 };
 use patterns::{Detect, Metric, PATTERNS, Pattern};
@@ -59,6 +59,8 @@ pub struct Metrics {
     pub at_nonblocking: Rules<fn(&NonBlockingMember) -> Ticks>,
     /// The patterns at calls that go on although both sides of their messages have begun.
     pub at_stall: Rules<fn(&StalledMessage) -> Ticks>,
+    /// The patterns at calls of one-sided communication.
+    pub at_one_sided: Rules<fn(&OneSidedCall) -> Ticks>,
     /// The patterns at visits of threads to barriers.
     pub at_thread_barrier: Rules<fn(&BarrierVisit) -> Ticks>,
     /// The patterns at locks.
@@ -110,7 +112,13 @@ pub struct Metrics {
     pub bytes_out: MetricId,
     /// `bytes_cin`
     pub bytes_in: MetricId,
-    /// `mpi_polling`. If the reference is followed, this and the following metrics have no number.
+    /// `bytes_put`. If the reference is followed, this and the following metrics have no number.
+    pub bytes_put: MetricId,
+    /// `bytes_get`
+    pub bytes_get: MetricId,
+    /// `mpi_rma_pairsync_count`, `mpi_rma_pairsync_unneeded_count`
+    pub pair_synchronisations: [MetricId; 2],
+    /// `mpi_polling`
     pub polling: MetricId,
     /// `mpi_polling_latesender`
     pub polling_late_sender: MetricId,
@@ -161,7 +169,7 @@ impl Metrics {
         let (mut at_late_message, mut at_send) = (Vec::new(), Vec::new());
         let (mut at_overtaking, mut at_collective) = (Vec::new(), Vec::new());
         let (mut at_thread_barrier, mut at_lock) = (Vec::new(), Vec::new());
-        let (mut at_nonblocking, mut at_stall) = (Vec::new(), Vec::new());
+        let (mut at_nonblocking, mut at_stall, mut at_one_sided) = (Vec::new(), Vec::new(), Vec::new());
         let mut patterns = Vec::new();
         let is_waiting = |name: &str| PATTERNS.iter().any(|it| it.is_waiting && it.metric.id == name);
         let is_there = |pattern: &&Pattern| position(pattern.metric.id).is_some();
@@ -181,6 +189,7 @@ impl Metrics {
                 Detect::Collective(rule) => at_collective.push((numbered, rule)),
                 Detect::NonBlocking(rule) => at_nonblocking.push((numbered, rule)),
                 Detect::Stalled(rule) => at_stall.push((numbered, rule)),
+                Detect::OneSided(rule) => at_one_sided.push((numbered, rule)),
                 Detect::ThreadBarrier(rule) => at_thread_barrier.push((numbered, rule)),
                 Detect::Lock(rule) => at_lock.push((numbered, rule)),
             }
@@ -193,6 +202,7 @@ impl Metrics {
             at_collective,
             at_nonblocking,
             at_stall,
+            at_one_sided,
             at_thread_barrier,
             at_lock,
             time: id("time"),
@@ -218,6 +228,10 @@ impl Metrics {
             collectives: [id("syncs_coll"), id("comms_csrc"), id("comms_cdst"), id("comms_cxch")],
             bytes_out: id("bytes_cout"),
             bytes_in: id("bytes_cin"),
+            bytes_put: beyond_reference("bytes_put"),
+            bytes_get: beyond_reference("bytes_get"),
+            pair_synchronisations: ["mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count"]
+                .map(beyond_reference),
             polling: beyond_reference("mpi_polling"),
             polling_late_sender: beyond_reference("mpi_polling_latesender"),
             polling_collective: beyond_reference("mpi_polling_nbcoll"),
@@ -246,11 +260,23 @@ mod tests {
             "mpi_earlyreduce",
             "mpi_earlyscan",
             "mpi_finalize_wait",
+            "mpi_io_collective_wait",
             "mpi_latebroadcast",
             "mpi_latereceiver",
             "mpi_latesender",
+            "mpi_mgmt_file_wait",
             "mpi_nbcoll_wait",
             "mpi_p2p_wait_for_progress",
+            "mpi_rma_comm_late_post",
+            "mpi_rma_comm_lock_competition",
+            "mpi_rma_comm_wait_for_progress",
+            "mpi_rma_early_wait",
+            "mpi_rma_sync_late_post",
+            "mpi_rma_sync_lock_competition",
+            "mpi_rma_sync_wait_for_progress",
+            "mpi_rma_wait_at_create",
+            "mpi_rma_wait_at_fence",
+            "mpi_rma_wait_at_free",
             "mpi_wait_neighbor",
             "mpi_wait_nxn",
             "omp_ebarrier_wait",

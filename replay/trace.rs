@@ -41,10 +41,11 @@ pub struct Trace {
     artificial: Vec<Region>,
     /// The kind of each region of the archive.
     pub kinds: Vec<RegionKind>,
-    /// By position in `definitions.communicators`.
+    /// Sets of processes that take part in operations: communicators by position in `definitions.communicators`, behind them
+    /// those of [windows](Trace::window) and of [file handles](Trace::file_handle).
     pub communicators: Vec<Participants>,
-    /// The neighbours that operations among neighbours name, by the position of their group; empty unless there are such.
-    pub neighbors: FxHashMap<u32, Arc<[u32]>>,
+    /// The processes of groups of MPI that events name, by the position of the group; empty unless events name groups.
+    pub groups: FxHashMap<u32, Arc<[u32]>>,
     /// Distinct call sites of calling contexts: file and line.
     pub sites: Vec<(String, u32)>,
     /// By position in `definitions.calling_contexts`: position in `sites`, or [`NO_SITE`].
@@ -113,6 +114,8 @@ pub struct RegionKind {
     pub polling: Option<Polling>,
     /// A collective operation among neighbours.
     pub is_neighborhood: bool,
+    /// What it does with epochs of a window, if its records do not say that.
+    pub window_call: Option<WindowCall>,
     /// `MPI_Comm_disconnect`.
     pub is_disconnect: bool,
     /// How it completes messages.
@@ -123,6 +126,38 @@ pub struct RegionKind {
     pub makes_progress: bool,
     /// The coverage of a call in which no operation was recorded.
     pub fate: Fate,
+}
+
+/// What a call does with epochs of a window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowCall {
+    /// `MPI_Win_start`: begins an access epoch.
+    Start,
+    /// `MPI_Win_complete`: ends it.
+    Complete,
+    /// `MPI_Win_post`: begins an exposure epoch.
+    Post,
+    /// `MPI_Win_wait`: ends it.
+    Wait,
+    /// `MPI_Win_test`: ends it, if all origins have completed theirs.
+    Test,
+    /// `MPI_Win_flush` and its relatives: completes accesses.
+    Flush,
+}
+
+impl WindowCall {
+    /// Of the function with this plain name.
+    fn of(name: &str) -> Option<WindowCall> {
+        match name {
+            "win_start" => Some(WindowCall::Start),
+            "win_complete" => Some(WindowCall::Complete),
+            "win_post" => Some(WindowCall::Post),
+            "win_wait" => Some(WindowCall::Wait),
+            "win_test" => Some(WindowCall::Test),
+            _ if name.starts_with("win_flush") => Some(WindowCall::Flush),
+            _ => None,
+        }
+    }
 }
 
 /// How a call looks for something without waiting for it.
@@ -158,6 +193,7 @@ impl RegionKind {
             | self.barrier.is_some()
             | self.is_probe
             | self.polling.is_some()
+            | (self.window_call == Some(WindowCall::Flush))
     }
 }
 
@@ -203,7 +239,8 @@ impl Trace {
     pub fn new(mut definitions: Definitions, semantics: Semantics) -> Result<Trace, Error> {
         definitions.regions.iter_mut().for_each(|region| unify_mpi(region, semantics));
         let attributes = KnownAttributes::find(&definitions);
-        let kinds = definitions.regions.iter().map(|region| kind(region, attributes, semantics)).collect();
+        let context = Context { semantics, attributes, has_windows: !definitions.windows.is_empty() };
+        let kinds = definitions.regions.iter().map(|region| kind(region, context)).collect();
         let artificial = ARTIFICIAL.map(|(name, role)| Region {
             name: name.into(),
             canonical_name: name.into(),
@@ -217,14 +254,22 @@ impl Trace {
             false => vec![NO_PLACE; definitions.locations.len()],
         };
         let (processes, locations, process_of_group) = order(&definitions, &ranks, &places);
-        let communicators = participants(&definitions, &process_of_group)?;
+        let mut communicators = participants(&definitions, &process_of_group)?;
         let (sites, site_of_context) = sites(&definitions, semantics);
         let has_event_counts = definitions.locations.iter().any(|location| location.events > 0);
         let tells_neighbors = attributes.is_some_and(|known| known.tells_neighbors());
-        let neighbors = match tells_neighbors {
+        let groups = match tells_neighbors || !definitions.windows.is_empty() {
             true => groups(&definitions, &process_of_group),
             false => FxHashMap::default(),
         };
+        let has_sides = communicators.iter().any(|it| matches!(it, Participants::Sides(..)));
+        let of_windows = definitions.windows.iter().map(|window| communicators[window.communicator].clone());
+        let of_handles = definitions.file_handles.iter().map(|handle| match handle.communicator {
+            Some(communicator) => communicators[communicator].clone(),
+            None => Participants::NotMpi,
+        });
+        let others: Vec<Participants> = of_windows.chain(of_handles).collect();
+        communicators.extend(others);
         Ok(Trace {
             definitions,
             semantics,
@@ -232,15 +277,53 @@ impl Trace {
             locations,
             artificial: artificial.into(),
             kinds,
-            has_sides: communicators.iter().any(|it| matches!(it, Participants::Sides(..))),
+            has_sides,
             communicators,
-            neighbors,
+            groups,
             sites,
             site_of_context,
             fineness: 1,
             has_event_counts,
             attributes,
         })
+    }
+
+    /// Returns the number of the window at a position among the sets of processes.
+    pub fn window(&self, position: usize) -> u32 {
+        to_u32(self.definitions.communicators.len() + position)
+    }
+
+    /// Returns the number of the file handle at a position among the sets of processes.
+    pub fn file_handle(&self, position: usize) -> u32 {
+        to_u32(self.definitions.communicators.len() + self.definitions.windows.len() + position)
+    }
+
+    /// Returns what a set of processes is, and its reference: `communicator 3`, `window 0`, `file handle 7`.
+    pub fn set_name(&self, number: u32) -> String {
+        let Definitions { communicators, windows, file_handles, .. } = &self.definitions;
+        let number = number as usize;
+        let of_windows = number.checked_sub(communicators.len());
+        let of_handles = of_windows.and_then(|position| position.checked_sub(windows.len()));
+        match (of_windows, of_handles) {
+            (_, Some(position)) => format!("file handle {}", file_handles.reference(position)),
+            (Some(position), _) => format!("window {}", windows.reference(position)),
+            _ => format!("communicator {}", communicators.reference(number)),
+        }
+    }
+
+    /// Returns the name that the program has given to a set of processes, the path of a file; often empty.
+    pub fn set_label(&self, number: usize) -> String {
+        let Definitions { communicators, windows, file_handles, files, .. } = &self.definitions;
+        if let Some(communicator) = communicators.get(number) {
+            return communicator.name.clone();
+        }
+        let position = number - communicators.len();
+        if let Some(window) = windows.get(position) {
+            return window.name.clone();
+        }
+        let handle = file_handles.get(position - windows.len());
+        let file = handle.and_then(|handle| files.get(handle.file?));
+        file.cloned().unwrap_or_default()
     }
 
     /// Whether there are inter-communicators.
@@ -490,7 +573,17 @@ fn lock_class(region: &Region) -> Option<LockClass> {
     }
 }
 
-fn kind(region: &Region, attributes: Option<KnownAttributes>, semantics: Semantics) -> RegionKind {
+/// What the kinds of regions depend on, besides their properties.
+#[derive(Clone, Copy, Debug)]
+struct Context {
+    semantics: Semantics,
+    attributes: Option<KnownAttributes>,
+    /// Whether one-sided communication has records.
+    has_windows: bool,
+}
+
+fn kind(region: &Region, context: Context) -> RegionKind {
+    let Context { semantics, .. } = context;
     // Where paradigm and role do not decide, the names given by instrumenters do, as in the reference.
     let is_openmp = region.paradigm == Paradigm::OPENMP || region.source_file == "OMP";
     let is_parallel =
@@ -514,9 +607,10 @@ fn kind(region: &Region, attributes: Option<KnownAttributes>, semantics: Semanti
         is_probe: class == Class::Probe && semantics.replays_all_of_mpi(),
         polling: Polling::of(&name).filter(|_| semantics.replays_all_of_mpi()),
         is_neighborhood: name.starts_with("neighbor_") || name.starts_with("ineighbor_"),
+        window_call: WindowCall::of(&name).filter(|_| semantics.replays_all_of_mpi()),
         is_disconnect: name == "comm_disconnect",
         fate: match semantics.replays_all_of_mpi() {
-            true => fate_beyond_reference(&name, class, attributes),
+            true => fate_beyond_reference(&name, (region.role, class), context),
             false => None,
         }
         .unwrap_or_else(|| fate(region.role, &name, class)),
@@ -563,11 +657,13 @@ fn fate(role: RegionRole, name: &str, class: Class) -> Fate {
 }
 
 /// The same for calls of which the reference replays nothing; `None` for others.
-fn fate_beyond_reference(name: &str, class: Class, attributes: Option<KnownAttributes>) -> Option<Fate> {
+fn fate_beyond_reference(name: &str, (role, class): (RegionRole, Class), context: Context) -> Option<Fate> {
+    let Context { attributes, has_windows, .. } = context;
     let is_persistent = (name.ends_with("_init") || name.ends_with("_init_c"))
         && COLLECTIVES.iter().any(|it| name.starts_with(it));
     match class {
         Class::Probe => Some(Fate::Analysed),
+        _ if has_windows && fate(role, name, class) == Fate::OneSided => Some(Fate::Analysed),
         _ if ["comm_spawn", "comm_accept", "comm_connect", "comm_join"]
             .iter()
             .any(|it| name.starts_with(it)) =>
@@ -800,7 +896,7 @@ pub(crate) mod tests {
         let is_mpi = |semantics| {
             let mut region = Region { canonical_name: region.name.clone(), ..region.clone() };
             unify_mpi(&mut region, semantics);
-            kind(&region, None, semantics).is_mpi
+            kind(&region, Context { semantics, attributes: None, has_windows: false }).is_mpi
         };
         assert!(is_mpi(Semantics::Corrected));
         assert!(!is_mpi(Semantics::Reference));

@@ -20,21 +20,33 @@ mod barrier_wait;
 mod condition_contention;
 mod create_wait;
 mod critical_contention;
+mod early_fence;
 mod early_reduce;
 mod early_scan;
+mod early_wait;
 mod explanation;
+mod fence_wait;
+mod file_handling_wait;
+mod file_transfer_completion;
+mod file_transfer_wait;
 mod finalize_wait;
 mod free_wait;
 mod init_completion;
 mod late_broadcast;
+mod late_complete;
+mod late_post;
+mod late_post_at_access;
 mod late_receiver;
 mod late_sender;
+mod lock_competition;
+mod lock_competition_at_access;
 mod message_progress;
 mod mutex_contention;
 mod neighbor_wait;
 mod nonblocking_barrier;
 mod nonblocking_broadcast;
 mod nonblocking_create;
+mod nonblocking_file_transfer;
 mod nonblocking_neighbor;
 mod nonblocking_nxn;
 mod nonblocking_progress;
@@ -45,7 +57,11 @@ mod nxn_completion;
 mod openmp_explicit_barrier;
 mod openmp_implicit_barrier;
 mod openmp_lock_contention;
+mod target_progress;
+mod target_progress_at_access;
 mod wait_at_nxn;
+mod window_creation_wait;
+mod window_release_wait;
 mod wrong_order;
 mod wrong_order_different;
 mod wrong_order_same;
@@ -67,8 +83,18 @@ pub const PATTERNS: &[Pattern] = &[
     finalize_wait::PATTERN,
     create_wait::PATTERN,
     free_wait::PATTERN,
+    file_handling_wait::PATTERN,
+    window_creation_wait::PATTERN,
+    window_release_wait::PATTERN,
     barrier_wait::PATTERN,
     barrier_completion::PATTERN,
+    late_post::PATTERN,
+    early_wait::PATTERN,
+    late_complete::PATTERN,
+    fence_wait::PATTERN,
+    early_fence::PATTERN,
+    lock_competition::PATTERN,
+    target_progress::PATTERN,
     late_sender::PATTERN,
     wrong_order::PATTERN,
     wrong_order_different::PATTERN,
@@ -83,6 +109,7 @@ pub const PATTERNS: &[Pattern] = &[
     nonblocking_scan::PATTERN,
     nonblocking_neighbor::PATTERN,
     nonblocking_create::PATTERN,
+    nonblocking_file_transfer::PATTERN,
     nonblocking_progress::PATTERN,
     early_reduce::PATTERN,
     early_scan::PATTERN,
@@ -90,6 +117,11 @@ pub const PATTERNS: &[Pattern] = &[
     wait_at_nxn::PATTERN,
     nxn_completion::PATTERN,
     neighbor_wait::PATTERN,
+    late_post_at_access::PATTERN,
+    lock_competition_at_access::PATTERN,
+    target_progress_at_access::PATTERN,
+    file_transfer_wait::PATTERN,
+    file_transfer_completion::PATTERN,
     openmp_explicit_barrier::PATTERN,
     openmp_implicit_barrier::PATTERN,
     critical_contention::PATTERN,

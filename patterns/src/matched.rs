@@ -134,6 +134,17 @@ pub enum CollectiveClass {
     Disconnect,
     /// Neighbor_allgather(v), Neighbor_alltoall(v, w): a rank waits for its neighbours.
     Neighborhood,
+    /// Creation of a window: as of a communicator.
+    WindowCreation,
+    /// Release of a window: the same.
+    WindowRelease,
+    /// Win_fence: the same.
+    Fence,
+    /// File_open, File_close, File_set_view and other collective handling of a file: members wait for the last one, unless they
+    /// left before it came.
+    FileHandling,
+    /// Collective reads and writes of a file: the same.
+    FileTransfer,
 }
 
 /// A member of a collective operation. Only members that synchronise have one: the others cannot wait.
@@ -149,6 +160,9 @@ pub struct CollectiveMember {
     pub last_begin: Ticks,
     /// Earliest end among the ranks that synchronise.
     pub first_end: Ticks,
+    /// Latest end of a call in which another rank accesses the memory of this one, in the interval that a fence ends;
+    /// [`Ticks::MIN`] without one.
+    pub accessed: Ticks,
 }
 
 impl CollectiveMember {
@@ -200,6 +214,43 @@ impl NonBlockingMember {
     /// Both.
     pub fn waiting(&self) -> Ticks {
         self.arrival() + self.progress()
+    }
+}
+
+/// Reason for which a call of one-sided communication waits (rest of MPI 8.3 to 8.5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OneSidedWait {
+    /// For targets to post their windows.
+    Post,
+    /// For origins to complete their accesses.
+    Complete,
+    /// For another rank to release its lock.
+    Release,
+    /// For a target to be in MPI again.
+    Progress,
+}
+
+/// A call of one-sided communication that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OneSidedCall {
+    /// The reason.
+    pub wait: OneSidedWait,
+    /// Whether it is an access; otherwise it begins or ends an epoch, or completes accesses.
+    pub is_access: bool,
+    /// Time since which it waits.
+    pub begin: Ticks,
+    /// Time until which there is a reason.
+    pub until: Ticks,
+    /// End of the call.
+    pub leave: Ticks,
+    /// Latest end of an access to this rank's memory in the epoch that it waits for to end; [`Ticks::MIN`] without one.
+    pub accessed: Ticks,
+}
+
+impl OneSidedCall {
+    /// Time until there is no reason any more, cut to the call.
+    pub fn waiting(&self) -> Ticks {
+        (self.until.min(self.leave) - self.begin).max(0)
     }
 }
 
@@ -270,7 +321,7 @@ pub(crate) mod tests {
 
     /// A member that is in the operation from `begin` to `end`.
     pub(crate) fn member(class: CollectiveClass, begin: Ticks, end: Ticks) -> CollectiveMember {
-        CollectiveMember { class, begin, end, last_begin: 30, first_end: 40 }
+        CollectiveMember { class, begin, end, last_begin: 30, first_end: 40, accessed: Ticks::MIN }
     }
 
     #[test]
@@ -311,6 +362,18 @@ pub(crate) mod tests {
     fn message_stalls_until_the_other_process_returns_if_that_explains_half_of_the_rest() {
         let stall = |returned| StalledMessage { since: 10, returned, leave: 50 }.stall();
         assert_eq!([29, 30, 45, 50, 51].map(stall), [0, 20, 35, 40, 0]);
+    }
+
+    /// A call of one-sided communication from 10 to 50 that has a reason to wait until 30.
+    pub(crate) fn one_sided(wait: OneSidedWait, is_access: bool) -> OneSidedCall {
+        OneSidedCall { wait, is_access, begin: 10, until: 30, leave: 50, accessed: Ticks::MIN }
+    }
+
+    #[test]
+    fn one_sided_call_waits_as_long_as_there_is_a_reason_but_no_longer_than_it_lasts() {
+        let call = one_sided(OneSidedWait::Post, false);
+        let until = |until| OneSidedCall { until, ..call }.waiting();
+        assert_eq!([5, 30, 60].map(until), [0, 20, 40]);
     }
 
     /// A thread that is in a barrier from 10 to 50; the last one enters at 30.

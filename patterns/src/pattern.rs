@@ -5,7 +5,7 @@ use model::Ticks;
 use crate::explanation::Explanation;
 use crate::matched::{
     Acquisition, BarrierClass, BarrierVisit, CollectiveClass, CollectiveMember, LateMessage, LockClass,
-    NonBlockingMember, ReceivedMessage, SentMessage, StalledMessage,
+    NonBlockingMember, OneSidedCall, ReceivedMessage, SentMessage, StalledMessage,
 };
 use crate::metric::Metric;
 
@@ -39,12 +39,19 @@ pub struct Statistics {
     /// Whether an instance of all ranks begins when the first of them enters the call; otherwise, when the first begins the
     /// operation (Q18).
     pub is_from_enter: bool,
+    /// Whether another pattern at this place has the same instances in other calls: that one describes both.
+    pub is_shared: bool,
 }
 
 impl Statistics {
     /// Statistics at a place of the file.
     pub(crate) const fn at(place: usize, within: Within) -> Statistics {
-        Statistics { place, within, is_from_enter: false }
+        Statistics { place, within, is_from_enter: false, is_shared: false }
+    }
+
+    /// Statistics together with those of another pattern, at its place of the file.
+    pub(crate) const fn together(place: usize, within: Within) -> Statistics {
+        Statistics { is_shared: true, ..Statistics::at(place, within) }
     }
 }
 
@@ -61,6 +68,8 @@ pub enum Within {
     NonBlocking,
     /// A call that goes on although both sides of its messages have begun.
     Stalled,
+    /// A call of one-sided communication.
+    OneSided,
     /// A barrier of threads.
     Barrier(BarrierClass),
     /// From asking for a lock until it is there.
@@ -91,6 +100,8 @@ pub enum Detect {
     /// On each message whose other process comes back to MPI during the call that completes it, after both sides have begun; of
     /// the messages of a call, on the one that has stalled longest.
     Stalled(fn(&StalledMessage) -> Ticks),
+    /// On each call of one-sided communication that has a reason to wait.
+    OneSided(fn(&OneSidedCall) -> Ticks),
     /// On each visit of a thread to a barrier of its team.
     ThreadBarrier(fn(&BarrierVisit) -> Ticks),
     /// On each acquisition of a lock.

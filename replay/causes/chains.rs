@@ -134,7 +134,7 @@ impl Chain {
         });
         self.seen.push(waiting);
         self.causing = Some(delay.causing).filter(|causing| !causing.position.is_none());
-        self.team = if delay.class == DelayClass::ThreadBarrier { delay.communicator } else { NO_NUMBER };
+        self.team = if delay.class == DelayClass::ThreadBarrier { delay.scope } else { NO_NUMBER };
     }
 }
 

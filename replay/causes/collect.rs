@@ -19,6 +19,7 @@ use crate::options::Semantics;
 use crate::trace::Trace;
 use crate::wait_states::{EdgeWait, WaitingMessages};
 use crate::walk::Walked;
+use crate::wire::Half;
 
 /// Data of a worker's processes, before any exchange.
 #[derive(Clone, Debug, Default)]
@@ -171,7 +172,7 @@ impl Collector<'_> {
             causing: Spot { location: send.place.location, position: send.position.in_journal() },
             wait,
             time: send.call.enter,
-            communicator: source.communicator,
+            scope: source.communicator,
         };
         let caused = send.call.length() - completion(send.call, call.leave);
         let taken = call.length() - completion(call, send.call.leave);
@@ -196,7 +197,7 @@ impl Collector<'_> {
                 causing: Spot { location: posting.place.location, position: posting.position.in_journal() },
                 wait,
                 time: posting.call.enter,
-                communicator: destination.communicator,
+                scope: destination.communicator,
             };
             let caused = posting.call.length() - completion(posting.call, call.interval.leave);
             let taken = call.interval.length().saturating_sub(completion_of_send);
@@ -207,16 +208,26 @@ impl Collector<'_> {
     /// Waits for events of others that are no messages.
     fn edges(&mut self, waiting: &WaitingMessages) {
         for wait in &waiting.edges {
-            let &EdgeWait { class, position, begin, ticks, process, awaited, communicator, .. } = wait;
+            let &EdgeWait { class, position, begin, ticks, process, awaited, communicator, base, .. } = wait;
             let call = self.operations.call(wait.call);
+            let base = base.map(EventSpot::in_journal);
+            // Another thread may have asked for the lock.
+            let of_cause = base.map(|base| match base.location == awaited.spot.location {
+                true => base.position,
+                false => JournalPosition::NONE,
+            });
+            let (form, scope) = match of_cause {
+                Some(base) => (Form::Holder, base.to_half()),
+                None => (Form::Edge, communicator),
+            };
             let delay = Delay {
                 class,
-                form: Form::Edge,
+                form,
                 waiting: Spot { location: call.site.location, position: position.in_journal() },
                 causing: awaited.spot.in_journal(),
                 wait: ticks,
                 time: awaited.call.enter,
-                communicator,
+                scope,
             };
             let caused = awaited.call.length() - completion(awaited.call, call.interval.leave);
             let taken = call.interval.length() - completion(call.interval, awaited.call.leave);
@@ -290,7 +301,7 @@ impl Collector<'_> {
                     causing,
                     wait,
                     time: member.last_begin,
-                    communicator: collective.communicator,
+                    scope: collective.communicator,
                 };
                 self.announce(Notice { delay, taken: 0 }, begin);
             }
@@ -363,7 +374,7 @@ impl Collector<'_> {
                         causing: spot(last),
                         wait: early,
                         time: last.visit.enter,
-                        communicator: visit.team,
+                        scope: visit.team,
                     };
                     self.announce(Notice { delay, taken: 0 }, visit.visit.enter);
                 }

@@ -6,6 +6,7 @@ use patterns::matched::CollectiveClass;
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::ids::JournalPosition;
 use crate::journal::JournalSpot;
 use crate::wire::{Half, Halves, Wire, wire};
 
@@ -34,6 +35,10 @@ pub enum DelayClass {
     Neighbors,
     /// Both sides of a message wait until the other process is in MPI again.
     Progress,
+    /// Processes wait at windows, and for what others do with them.
+    OneSided,
+    /// Members wait for the last of them in collective operations on files.
+    Files,
 }
 
 impl DelayClass {
@@ -50,10 +55,12 @@ impl DelayClass {
         DelayClass::Communicators,
         DelayClass::Neighbors,
         DelayClass::Progress,
+        DelayClass::OneSided,
+        DelayClass::Files,
     ];
 
     /// Number of classes.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 13;
 
     /// The class of delays in collective operations; `None` for those without (specification 9.4).
     pub fn of(class: CollectiveClass) -> Option<DelayClass> {
@@ -64,6 +71,10 @@ impl DelayClass {
             CollectiveClass::AllToOne => Some(DelayClass::AllToOne),
             CollectiveClass::Handle | CollectiveClass::Disconnect => Some(DelayClass::Communicators),
             CollectiveClass::Neighborhood => Some(DelayClass::Neighbors),
+            CollectiveClass::WindowCreation | CollectiveClass::WindowRelease | CollectiveClass::Fence => {
+                Some(DelayClass::OneSided)
+            }
+            CollectiveClass::FileHandling | CollectiveClass::FileTransfer => Some(DelayClass::Files),
             CollectiveClass::Init | CollectiveClass::Finalize | CollectiveClass::Scan => None,
         }
     }
@@ -83,6 +94,7 @@ impl DelayClass {
                 | DelayClass::AllToOne
                 | DelayClass::Communicators
                 | DelayClass::Neighbors
+                | DelayClass::Files
         )
     }
 
@@ -100,6 +112,8 @@ impl DelayClass {
             DelayClass::Neighbors => ["delay_neighbor", "delay_neighbor_longterm"],
             DelayClass::Communicators => ["delay_mgmt", "delay_mgmt_longterm"],
             DelayClass::Progress => ["delay_progress", "delay_progress_longterm"],
+            DelayClass::OneSided => ["delay_rma", "delay_rma_longterm"],
+            DelayClass::Files => ["delay_io", "delay_io_longterm"],
         }
     }
 }
@@ -112,6 +126,9 @@ pub(super) enum Form {
     Edge,
     /// Members wait for one of them; all have points of their own.
     Group,
+    /// One event waits for the release of a lock. Its holder is charged for all that it did since it asked for the lock, without
+    /// comparison: where all do the same in turn, that would blame nobody (rest of MPI 8.4).
+    Holder,
 }
 
 /// Costs of a wait state, by class, in ticks.
@@ -132,8 +149,23 @@ pub(super) struct Delay {
     pub(super) wait: Ticks,
     /// Time at which the call of the causing event was entered.
     pub(super) time: Ticks,
-    /// The communicator of a collective operation, or the number of the team of threads in its process.
-    pub(super) communicator: u32,
+    /// By form and class: the event since which the [holder](Form::Holder) of a lock is charged, as a position in the journal of
+    /// the causing location; the number of the team of threads in its process; or the communicator.
+    pub(super) scope: u32,
+}
+
+impl Delay {
+    /// The communicator, or the window; `None` for threads, and for locks.
+    pub(super) fn communicator(&self) -> Option<u32> {
+        let is_of_threads = matches!(self.class, DelayClass::ThreadBarrier | DelayClass::IdleThreads);
+        (!is_of_threads && self.form != Form::Holder).then_some(self.scope)
+    }
+
+    /// The event since which the holder of a lock is charged.
+    pub(super) fn base(&self) -> Option<JournalPosition> {
+        let base = JournalPosition::of_half(self.scope);
+        (self.form == Form::Holder && !base.is_none()).then_some(base)
+    }
 }
 
 /// Message about a delay, from the waiting side to the causing one.
@@ -160,31 +192,33 @@ impl Half for DelayClass {
 #[derive(Clone, Copy, Debug)]
 struct Kind(DelayClass, Form);
 
-/// The least significant bit of a kind is set in edges.
-const EDGE: u32 = 1;
+/// Bits of a form; those of the class are above.
+const FORM_BITS: u32 = 2;
 
 impl Half for Kind {
     fn to_half(self) -> u32 {
         let Kind(class, form) = self;
-        class.to_half() << 1 | if form == Form::Edge { EDGE } else { 0 }
+        class.to_half() << FORM_BITS | form as u32
     }
 
     fn of_half(half: u32) -> Kind {
-        Kind(DelayClass::of_half(half >> 1), if half & EDGE == EDGE { Form::Edge } else { Form::Group })
+        const FORMS: [Form; 4] = [Form::Edge, Form::Group, Form::Holder, Form::Edge];
+        let form = FORMS[half as usize % FORMS.len()];
+        Kind(DelayClass::of_half(half >> FORM_BITS), form)
     }
 }
 
 impl Wire for Delay {
     #[inline]
     fn put(&self, batch: &mut Batch) {
-        let Delay { class, form, waiting, causing, wait, time, communicator } = *self;
-        ((waiting, causing), ((wait, time), Halves(communicator, Kind(class, form)))).put(batch);
+        let Delay { class, form, waiting, causing, wait, time, scope } = *self;
+        ((waiting, causing), ((wait, time), Halves(scope, Kind(class, form)))).put(batch);
     }
 
     #[inline]
     fn get(reader: &mut BatchReader<'_>) -> Delay {
-        let ((waiting, causing), ((wait, time), Halves(communicator, Kind(class, form)))) = Wire::get(reader);
-        Delay { class, form, waiting, causing, wait, time, communicator }
+        let ((waiting, causing), ((wait, time), Halves(scope, Kind(class, form)))) = Wire::get(reader);
+        Delay { class, form, waiting, causing, wait, time, scope }
     }
 }
 

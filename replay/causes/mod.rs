@@ -100,7 +100,7 @@ pub fn find(
     tools.memory.check(bytes_needed(&journals, &points, notices.len() + causing))?;
     let mut causes = Causes::default();
     causes.list.reserve_exact(causing);
-    let mut shared = SharedCauses::default();
+    let (mut shared, mut bases) = (SharedCauses::default(), Vec::new());
     for (worker, batch) in told.iter().enumerate() {
         causes.firsts.push(causes.list.len());
         let mut add = |Notice { delay, taken }| {
@@ -111,8 +111,11 @@ pub fn find(
                     taken,
                     Peers::One(process),
                 ));
-            } else if delay.form == Form::Edge {
+            } else if delay.form != Form::Group {
                 shared.add(delay.causing, taken, process);
+            }
+            if let Some(base) = delay.base() {
+                bases.push(Spot { position: base, ..delay.causing });
             }
             causes.list.push(Cause::new(delay));
         };
@@ -124,6 +127,10 @@ pub fn find(
     causes.firsts.push(causes.list.len());
     drop((told, notices, order));
     shared.add_points(&mut points, first.unwrap_or(0), &mut lists);
+    for base in bases {
+        let point = points::caused(base.position, 0, Peers::Nobody);
+        points[base.location as usize - first.unwrap_or(0)].push(point);
+    }
     let mut lines = Lines::new(first.unwrap_or(0), paths.len());
     let numbers = processes.iter().zip(&paths.numbers);
     let numbers = numbers.flat_map(|(process, numbers)| process.locations.iter().map(move |_| numbers));

@@ -19,6 +19,8 @@ pub(super) enum Peers {
     Communicator(u32),
     /// All processes.
     World,
+    /// Nobody: the event only bounds a stretch of time.
+    Nobody,
     /// The threads of this team, in a barrier; by the fork of the process that made it.
     Barrier {
         /// That fork.

@@ -127,6 +127,7 @@ pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Member
                 }
                 Peers::Communicator(communicator) => all(Some(communicator)),
                 Peers::World => all(None),
+                Peers::Nobody => {}
                 Peers::Barrier { team } | Peers::Region { team, .. } => {
                     with_team.insert(team, next);
                     with_any_team = Some(next);

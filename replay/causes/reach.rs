@@ -54,7 +54,7 @@ pub(super) fn reference(
         while let Some((delay, others)) = rest.split_first().filter(|_| queries.len() < QUERIES) {
             let me = to_u32(trace.locations[delay.causing.location as usize].process);
             let before = delay.causing.position;
-            let others_of = ranks(delay.communicator).iter().filter(|&&process| process != me);
+            let others_of = ranks(delay.scope).iter().filter(|&&process| process != me);
             queries.extend(others_of.map(|&process| Query { before, partner: Partner::Process(process) }));
             ends.push((before, queries.len()));
             rest = others;

@@ -76,7 +76,7 @@ fn find_previous(
 ) {
     let partner = |delay: &Delay, other: JournalSpot| match delay.class {
         // A thread may have been in a team of its own meanwhile.
-        DelayClass::ThreadBarrier => Partner::Team(delay.communicator),
+        DelayClass::ThreadBarrier => Partner::Team(delay.scope),
         DelayClass::IdleThreads => Partner::AnyTeam,
         _ => Partner::Process(to_u32(trace.locations[other.location as usize].process)),
     };
@@ -96,6 +96,7 @@ fn find_previous(
     let (of_wait, of_cause) = pasts.split_at(of_waits.len());
     for (&at, &past) in of_causes.iter().zip(of_cause) {
         let cause = &mut causes.list[at as usize];
+        let past = cause.delay.base().map_or(past, |base| line.past_since(base, past));
         (cause.past, cause.reach) = (past, reach::corrected(past));
     }
     if trace.semantics.limits_propagation() {
@@ -169,8 +170,9 @@ fn charge(
     let time = lines.line(line);
     let waiting = time.waiting(cause.past) as f64;
     let denominator = sum as f64 + waiting;
-    // An event that waits itself made nobody wait. The last of some members of an operation may, for a later one.
-    let may_wait = form == Form::Group;
+    // An event that waits itself made nobody wait. The last of some members of an operation may, for a later one, and who
+    // releases a lock for the one that had it before.
+    let may_wait = form != Form::Edge;
     let point = time.point_behind(cause.past, spot.position);
     let is_cause = point.is_some_and(|point| may_wait || point.wait <= 0);
     if denominator > 0.0 && is_cause {
@@ -224,7 +226,7 @@ fn idle_threads(
         lines.charge(line, metrics.delay_costs[DelayClass::IdleThreads as usize][0], scale, &work);
         let spot = Spot { location: idle.location, position: before };
         let (class, form) = (DelayClass::IdleThreads, Form::Group);
-        let delay = Delay { class, form, waiting: spot, causing: spot, wait: 0, time: 0, communicator: 0 };
+        let delay = Delay { class, form, waiting: spot, causing: spot, wait: 0, time: 0, scope: 0 };
         causes.alone_since.push(joined);
         causes.list.push(Cause { denominator, scale, ..Cause::new(delay) });
     }

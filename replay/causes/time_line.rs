@@ -133,6 +133,15 @@ impl TimeLine {
         self.points.get(past.points().end).filter(|point| point.position == event)
     }
 
+    /// The part of a past since an event, if that is a point in it; otherwise all of it.
+    pub(super) fn past_since(&self, event: JournalPosition, past: Past) -> Past {
+        let end = past.points().end;
+        match self.points.binary_search_by_key(&event, |point| point.position) {
+            Ok(at) if at < end => Past::new(Some(at), end),
+            _ => past,
+        }
+    }
+
     /// The row of the event that ends a past.
     pub(super) fn row(&self, past: Past, event: JournalPosition) -> Row {
         match self.point_behind(past, event) {

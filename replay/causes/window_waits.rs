@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use model::Ticks;
 
-use super::delay::DelayClass;
+use super::delay::{DelayClass, Form};
 use super::event_times::EventTimes;
 use super::lines::Lines;
 use super::sides::{Wait, Waits};
+use crate::details::instances::NO_NUMBER;
 use crate::details::windows::Plan;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
@@ -41,8 +42,10 @@ pub struct WindowWait {
     pub cause_path: ReportPath,
     /// When the cause was there.
     pub cause_time: Ticks,
-    /// The communicator of the delay; of a barrier of threads the number of the team.
+    /// The communicator or window of the delay; none for threads and locks.
     pub communicator: u32,
+    /// Whether it is the wait for a lock.
+    pub is_for_lock: bool,
 }
 
 wire!(WindowWait {
@@ -52,7 +55,7 @@ wire!(WindowWait {
     [class, path],
     [cause_location, cause_path],
     cause_time,
-    communicator,
+    [communicator, is_for_lock],
 });
 
 /// Finds the waits of this worker's locations in windows, and asks the owners of their causes for call paths.
@@ -122,7 +125,8 @@ fn of_location(
             cause_location: delay.causing.location,
             cause_path: ReportPath::NONE,
             cause_time: delay.time,
-            communicator: delay.communicator,
+            communicator: delay.communicator().unwrap_or(NO_NUMBER),
+            is_for_lock: delay.form == Form::Holder,
         };
         (ticks > 0 && is_in).then_some((found, delay.causing))
     };

@@ -3,6 +3,7 @@
 
 use model::Ticks;
 
+use super::delay::Form;
 use super::lines::Lines;
 use super::previous::Past;
 use super::sides::{Cause, Causes, Wait, Waits};
@@ -111,6 +112,10 @@ fn look(
     rows: &mut Vec<(Row, Ticks)>,
 ) -> WaitingWork {
     lines.pruned(wait.delay.waiting, wait.past, rows);
+    // The holder of a lock is charged without comparison.
+    if wait.delay.form == Form::Holder {
+        rows.clear();
+    }
     let paths = lines.paths(lines.at(wait.delay.waiting.location));
     WaitingWork { worker, number, path: paths[wait.row.index()], has_costs: wait.costly > 0 }
 }

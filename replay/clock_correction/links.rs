@@ -166,9 +166,10 @@ pub(super) fn find(
     }
     let parts = collect_parts(trace, processes, exchange)?;
     for operation in operations(trace, &parts, &paused) {
-        // Members of soft operations may have left before others began.
+        // Members of some operations may have left before others began.
         if let Verdict::Sound(class, ranks) = operation.check(unreported)
             && !operation.members[0].kind.is_soft()
+            && !operation.members[0].kind.is_closed()
         {
             let begun = |at: usize| {
                 let Participation { place, begun, .. } = operation.members[at];
@@ -184,6 +185,7 @@ pub(super) fn find(
         let operation = Operation::new(trace, &members, &paused);
         if let Verdict::Sound(class, ranks) = operation.check(unreported)
             && !members[0].kind.is_soft()
+            && !members[0].kind.is_closed()
         {
             let begun = |at: usize| parts[at].requested.spot.record();
             links.collective(&operation, class, ranks, begun, &mut meetings);
@@ -318,7 +320,12 @@ impl Links<'_> {
                 | CollectiveClass::Barrier
                 | CollectiveClass::Handle
                 | CollectiveClass::Disconnect
-                | CollectiveClass::Neighborhood => (true, true),
+                | CollectiveClass::Neighborhood
+                | CollectiveClass::WindowCreation
+                | CollectiveClass::WindowRelease
+                | CollectiveClass::Fence
+                | CollectiveClass::FileHandling
+                | CollectiveClass::FileTransfer => (true, true),
                 CollectiveClass::OneToAll => (gives && is_root, gets && !is_root),
                 CollectiveClass::AllToOne => (gives, gets && is_root),
                 CollectiveClass::AllToAll | CollectiveClass::Scan => (gives, gets),

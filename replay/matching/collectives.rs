@@ -9,7 +9,7 @@
 //! before another one enters.
 
 use model::{CollectiveOp, Ticks};
-use patterns::collective::{MemberRecord, Members, synchronise};
+use patterns::collective::{MemberRecord, Members, awaits_everyone_softly, synchronise};
 use patterns::matched::CollectiveClass;
 use rustc_hash::FxHashMap;
 
@@ -87,7 +87,7 @@ pub(crate) struct PartKind {
 pub(crate) enum Series {
     /// Blocking ones that move data, and barriers.
     Data,
-    /// Creation and release of communicators (rest of MPI 7.1).
+    /// Creation and release of communicators and windows (rest of MPI 7.1, 8.1).
     Handles,
     /// Non-blocking ones, which never match blocking ones (MPI 4.1, section 6.12).
     NonBlocking,
@@ -119,6 +119,16 @@ impl Series {
 }
 
 impl PartKind {
+    /// Its operation in words.
+    fn name(self) -> &'static str {
+        match self.class {
+            Some(CollectiveClass::Fence) => "fence",
+            Some(CollectiveClass::FileHandling) => "file operation",
+            Some(CollectiveClass::FileTransfer) => "transfer",
+            _ => CollectiveOp(self.operation).name().unwrap_or("operation"),
+        }
+    }
+
     /// Whether its operation is a non-blocking one.
     pub(super) fn is_nonblocking(self) -> bool {
         matches!(self.series, Series::NonBlocking | Series::NonBlockingNeighborhoods)
@@ -136,10 +146,14 @@ impl PartKind {
     /// Whether a member may end before others have begun, as the trace does not say who needs whom (rest of MPI 2.1).
     pub(crate) fn is_soft(self) -> bool {
         matches!(CollectiveOp(self.operation), CollectiveOp::ALLTOALLV | CollectiveOp::ALLTOALLW)
-            || matches!(
-                self.class,
-                Some(CollectiveClass::Handle | CollectiveClass::Disconnect | CollectiveClass::Neighborhood)
-            )
+            && self.class == Some(CollectiveClass::AllToAll)
+            || self.class.is_some_and(awaits_everyone_softly)
+            || self.class == Some(CollectiveClass::Neighborhood)
+    }
+
+    /// Whether a member may end before others have begun because it need not wait for them (rest of MPI 2.1).
+    pub(crate) fn is_closed(self) -> bool {
+        matches!(self.class, Some(CollectiveClass::FileHandling | CollectiveClass::FileTransfer))
     }
 }
 
@@ -166,7 +180,7 @@ impl Half for PartKind {
 
     fn of_half(half: u32) -> Self {
         // In the order of their codes.
-        const CLASSES: [CollectiveClass; 10] = [
+        const CLASSES: [CollectiveClass; 15] = [
             CollectiveClass::Init,
             CollectiveClass::Finalize,
             CollectiveClass::Barrier,
@@ -177,6 +191,11 @@ impl Half for PartKind {
             CollectiveClass::Handle,
             CollectiveClass::Disconnect,
             CollectiveClass::Neighborhood,
+            CollectiveClass::WindowCreation,
+            CollectiveClass::WindowRelease,
+            CollectiveClass::Fence,
+            CollectiveClass::FileHandling,
+            CollectiveClass::FileTransfer,
         ];
         let [operation, code, was_off, series] = half.to_le_bytes();
         let class = CLASSES.get(usize::from(code)).copied();
@@ -271,7 +290,12 @@ pub(super) fn part(
 /// The series of a blocking operation.
 fn series(collective: &Collective) -> Series {
     match collective.class {
-        Some(CollectiveClass::Handle | CollectiveClass::Disconnect) => Series::Handles,
+        Some(
+            CollectiveClass::Handle
+            | CollectiveClass::Disconnect
+            | CollectiveClass::WindowCreation
+            | CollectiveClass::WindowRelease,
+        ) => Series::Handles,
         Some(CollectiveClass::Neighborhood) => Series::Neighborhoods,
         _ => Series::Data,
     }
@@ -508,7 +532,7 @@ impl<'a> Operation<'a> {
     /// Adds a finding if a member has left before the last one that it has to wait for has begun. Where the trace does not say
     /// whom it has to wait for, it has left nobody.
     pub(super) fn check_end(&self, part: &Participation, last_begin: Ticks, findings: &mut Findings) {
-        if last_begin > part.end && !part.kind.is_soft() {
+        if last_begin > part.end && !part.kind.is_soft() && !part.kind.is_closed() {
             let name = self.name();
             findings.add(Finding::ClockCollective, part.begin, part.place.location as usize, || {
                 let ticks = self.trace.recorded(last_begin - part.end);
@@ -529,11 +553,11 @@ impl<'a> Operation<'a> {
             WORLD_AT_INIT => "MPI_Init".into(),
             WORLD_AT_FINALIZE => "MPI_Finalize".into(),
             communicator => format!(
-                "{}{} number {} on communicator {}",
+                "{}{} number {} on {}",
                 one.kind.series.adjective(),
-                model::CollectiveOp(one.kind.operation).name().unwrap_or("operation"),
+                one.kind.name(),
                 one.instance + 1,
-                self.trace.definitions.communicators.reference(communicator as usize)
+                self.trace.set_name(communicator)
             ),
         }
     }

@@ -10,10 +10,12 @@ mod channels;
 mod collectives;
 mod latecomers;
 mod messages;
+mod one_sided;
 mod pairing;
 pub(crate) mod pairwise;
 mod partners;
 mod progress;
+mod returns;
 mod sides;
 mod stalls;
 mod waits;
@@ -34,6 +36,7 @@ use crate::statistics::{Instance, SubjectId};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::Walked;
+use returns::Questions;
 
 pub(crate) use channels::Channels;
 pub(crate) use collectives::{Operation, Participation, Verdict, operations};
@@ -42,6 +45,7 @@ use messages::Near;
 pub use pairwise::{Awaitable, Progression};
 pub use partners::{Synchronised, With};
 pub use sides::{Facts, PostingFacts, Receipt, SendFacts, Sides};
+pub use one_sided::{Accessed, LockWait, OneSidedMatches, OriginEpoch, TargetReturn};
 pub use stalls::Stall;
 
 /// The partners of a process's operations; positions as in its [`Operations`].
@@ -64,8 +68,10 @@ pub struct Matches {
     /// For blocking collective operations whose members each wait for members of their own, by the operation's position in
     /// rising order: whom this process waits for.
     pub pairwise: Vec<(u32, Progression)>,
-    /// Calls that wait until another process is in MPI again, one for each, in their order.
+    /// Calls that wait for a message until another process is in MPI again, one for each, in their order.
     pub stalls: Vec<Stall>,
+    /// Partners of one-sided communication.
+    pub one_sided: OneSidedMatches,
     /// Instances of wait states in collective operations that this process represents, with the operation's
     /// position, the pattern and, for details, both sides; the call path is still missing.
     pub waits: Vec<(u32, SubjectId, Instance, Option<BothSides>)>,
@@ -119,7 +125,7 @@ impl Membership {
     /// The input of patterns, for a member that synchronises.
     pub fn member(&self, class: CollectiveClass, begin: Ticks, end: Ticks) -> Option<CollectiveMember> {
         let Membership::Synchronising { last_begin, first_end } = *self else { return None };
-        Some(CollectiveMember { class, begin, end, last_begin, first_end })
+        Some(CollectiveMember { class, begin, end, last_begin, first_end, accessed: Ticks::MIN })
     }
 }
 
@@ -191,13 +197,46 @@ pub fn match_operations(
         pairwise::hear(&batch, first, &mut matches);
     }
     if trace.semantics.replays_all_of_mpi() {
-        stalls::find(tools, processes, &mut matches, exchange)?;
+        if !trace.definitions.windows.is_empty() {
+            one_sided::find(tools, processes, &mut matches, findings, exchange)?;
+        }
+        find_returns(tools, processes, &mut matches, exchange)?;
     }
     for matches in &mut matches {
         matches.pairwise.sort_unstable_by_key(|&(position, _)| position);
         matches.paused = Arc::clone(&paused);
     }
     Ok(matches)
+}
+
+/// Subject of a question when a process comes back to MPI: a message, or an access, of the process at a position.
+#[derive(Debug)]
+enum Awaiting {
+    Message(usize, stalls::Rest),
+    Target(usize, one_sided::TargetCall),
+}
+
+/// Asks other processes when they came back to MPI, wherever these processes may have waited for that.
+fn find_returns(
+    tools: &Tools<'_>,
+    processes: &[Walked],
+    matches: &mut [Matches],
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let mut questions = Questions::new(exchange.workers());
+    for (at, (walked, matches)) in processes.iter().zip(&*matches).enumerate() {
+        stalls::question(tools, walked, matches, &mut questions, |rest| Awaiting::Message(at, rest));
+        one_sided::question_progress(tools, walked, matches, &mut questions, |call| Awaiting::Target(at, call));
+    }
+    questions.send(processes, exchange, |subject, returned| match subject {
+        Awaiting::Message(at, rest) => stalls::receive(&mut matches[*at], rest, returned),
+        Awaiting::Target(at, call) => one_sided::receive_progress(&mut matches[*at], call, returned),
+    })?;
+    for matches in matches {
+        matches.keep_longest_stalls();
+        matches.keep_latest_returns();
+    }
+    Ok(())
 }
 
 /// Matches messages only, and finds the processes with pauses in their recording. Senders of other workers get receipts
@@ -306,7 +345,8 @@ impl Matches {
             return None;
         };
         let (begin, end) = (collective.begin, collective.end);
-        Some(CollectiveMember { class: collective.class?, begin, end, last_begin, first_end: end })
+        let (class, accessed) = (collective.class?, Ticks::MIN);
+        Some(CollectiveMember { class, begin, end, last_begin, first_end: end, accessed })
     }
 
     /// The completion of the non-blocking collective operation at a position, of which all members are known, and this member
@@ -339,6 +379,7 @@ impl Matches {
             nonblocking: vec![Progression::default(); operations.nonblocking.len()],
             pairwise: Vec::new(),
             stalls: Vec::new(),
+            one_sided: OneSidedMatches::default(),
             waits: Vec::new(),
             partners: Vec::new(),
         }

@@ -351,7 +351,7 @@ fn neighborhood(
 ) -> Vec<Progression> {
     let rank_of: FxHashMap<u32, usize> =
         ranks.iter().enumerate().map(|(rank, &process)| (process, rank)).collect();
-    let group = |position: u32| trace.neighbors.get(&position).map_or(&[][..], |group| &group[..]);
+    let group = |position: u32| trace.groups.get(&position).map_or(&[][..], |group| &group[..]);
     let members = operation.members;
     let find = |process: u32| members.binary_search_by_key(&process, |part| part.process).ok();
     let is_unsure = members.iter().any(|part| part.instance >= part.sure)

@@ -11,16 +11,13 @@ use rustc_hash::FxHashMap;
 
 use super::Matches;
 use super::pairwise::Awaitable;
-use super::progress::ProgressCalls;
-use crate::error::Error;
-use crate::exchange::{Batch, Exchange};
+use super::returns::Questions;
 use crate::ids::CallId;
-use crate::int::{to_u32, to_usize};
+use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::operations::Operations;
 use crate::tools::Tools;
 use crate::walk::Walked;
-use crate::wire::{self, Wire};
 
 /// A call that waits until another process is in MPI again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +36,7 @@ pub struct Stall {
 
 /// A message for which a call goes on without a known reason.
 #[derive(Clone, Copy, Debug)]
-struct Question {
+pub(super) struct Rest {
     call: CallId,
     communicator: u32,
     process: u32,
@@ -49,57 +46,17 @@ struct Question {
     leave: Ticks,
 }
 
-/// Finds the stalls of these processes, and adds them to their matches, in the order of calls.
-///
-/// # Errors
-/// If a worker failed.
-pub(super) fn find(
+/// Asks the other processes of all messages of a process that are completed by calls which go on without a known reason for some
+/// time. `subject` makes the subjects of the questions.
+pub(super) fn question<T>(
     tools: &Tools<'_>,
-    processes: &[Walked],
-    matches: &mut [Matches],
-    exchange: &mut dyn Exchange,
-) -> Result<(), Error> {
-    let Tools { trace, metrics, owners, .. } = *tools;
-    let mut asked: Vec<Vec<(usize, Question)>> = vec![Vec::new(); exchange.workers()];
-    let mut outgoing = vec![Batch::new(); exchange.workers()];
-    for (at, (walked, matches)) in processes.iter().zip(&*matches).enumerate() {
-        let me = to_u32(walked.process.number);
-        let ask = |question: Question| {
-            let worker = owners.of(question.process as usize);
-            (question.process, (question.since, question.leave)).put(&mut outgoing[worker]);
-            asked[worker].push((at, question));
-        };
-        questions(metrics, &walked.operations, matches, trace.shortest_rest(), me, ask);
-    }
-    let told = exchange.exchange(outgoing)?;
-    let answers = exchange.exchange(answers(processes, &told))?;
-    for (asked, batch) in asked.iter().zip(&answers) {
-        for (number, returned) in wire::all::<(u64, Awaitable)>(batch) {
-            let (at, Question { call, communicator, process, since, leave }) = asked[to_usize(number)];
-            let message = StalledMessage { since, returned: returned.call.enter, leave };
-            matches[at].stalls.push(Stall { call, communicator, message, process, returned });
-        }
-    }
-    for matches in matches {
-        let stalls = &mut matches.stalls;
-        let length = |stall: &Stall| stall.message.returned - stall.message.since;
-        stalls.retain(|stall| stall.message.stall() > 0);
-        stalls.sort_by_key(|stall| (stall.call, Reverse(length(stall)), stall.process, stall.communicator));
-        stalls.dedup_by_key(|stall| stall.call);
-    }
-    Ok(())
-}
-
-/// Asks for all messages of a process that are completed by calls which go on without a known reason for at least `shortest`
-/// ticks.
-fn questions(
-    metrics: &Metrics,
-    operations: &Operations,
+    walked: &Walked,
     matches: &Matches,
-    shortest: Ticks,
-    me: u32,
-    mut ask: impl FnMut(Question),
+    questions: &mut Questions<T>,
+    subject: impl Fn(Rest) -> T,
 ) {
+    let operations = &*walked.operations;
+    let (me, shortest) = (to_u32(walked.process.number), tools.trace.shortest_rest());
     let is_long = |call: CallId| {
         operations.calls.find(call).is_some_and(|call| {
             call.interval.length() >= shortest && call.site.is_mpi && call.site.completion != Completion::Test
@@ -107,11 +64,12 @@ fn questions(
     };
     let mut waits: Option<FxHashMap<CallId, Ticks>> = None;
     let mut question = |call: CallId, (process, communicator): (u32, u32), begun: Ticks| {
-        let waits = waits.get_or_insert_with(|| waits_of_calls(metrics, operations, matches, is_long));
+        let waits = waits.get_or_insert_with(|| waits_of_calls(tools.metrics, operations, matches, is_long));
         let interval = operations.call(call).interval;
         let since = begun.max(interval.enter + waits.get(&call).copied().unwrap_or(0));
         if process != me && interval.leave - since >= shortest {
-            ask(Question { call, communicator, process, since, leave: interval.leave });
+            let rest = Rest { call, communicator, process, since, leave: interval.leave };
+            questions.ask(tools, process, (since, interval.leave), subject(rest));
         }
     };
     for (at, receive) in operations.receives.iter().enumerate().filter(|(_, receive)| is_long(receive.call)) {
@@ -125,6 +83,26 @@ fn questions(
             let destination = operations.destination(send);
             question(send.completion, (destination.peer, destination.communicator), posting.call.leave);
         }
+    }
+}
+
+/// Adds a process that comes back to MPI.
+pub(super) fn receive(matches: &mut Matches, rest: &Rest, returned: Awaitable) {
+    let Rest { call, communicator, process, since, leave } = *rest;
+    let message = StalledMessage { since, returned: returned.call.enter, leave };
+    if message.stall() > 0 {
+        matches.stalls.push(Stall { call, communicator, message, process, returned });
+    }
+}
+
+impl Matches {
+    /// Of several messages of a call the one that has stalled longest counts.
+    pub(super) fn keep_longest_stalls(&mut self) {
+        let key = |stall: &Stall| {
+            (stall.call, Reverse(stall.message.stall()), stall.process, stall.communicator)
+        };
+        self.stalls.sort_by_key(key);
+        self.stalls.dedup_by_key(|stall| stall.call);
     }
 }
 
@@ -166,25 +144,4 @@ fn waits_of_calls(
         (call, if has_late_sender { for_sender } else { for_sender.max(for_receiver).max(0) })
     };
     longest.into_iter().map(longest_of).collect()
-}
-
-/// Answers the questions of each worker, in their order: the numbers of those whose process was outside of MPI and came back
-/// before the end of the call, each with the return.
-fn answers(processes: &[Walked], told: &[Batch]) -> Vec<Batch> {
-    let first = processes.first().map_or(0, |walked| walked.process.number);
-    let mut known: FxHashMap<u32, ProgressCalls> = FxHashMap::default();
-    let answer = |batch: &Batch| {
-        let mut answer = Batch::new();
-        for (number, (process, (since, leave))) in (0_u64..).zip(wire::all::<(u32, (Ticks, Ticks))>(batch)) {
-            let walked = &processes[process as usize - first];
-            let calls = known.entry(process).or_insert_with(|| ProgressCalls::new(&walked.operations));
-            let Some(id) = calls.return_after(since) else { continue };
-            let call = walked.operations.call(id);
-            if call.interval.enter <= leave {
-                (number, Awaitable::new(&walked.operations, id, call.entered)).put(&mut answer);
-            }
-        }
-        answer
-    };
-    told.iter().map(answer).collect()
 }

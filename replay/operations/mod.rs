@@ -7,6 +7,7 @@ mod calls;
 mod flagged;
 mod messages;
 mod nonblocking;
+mod one_sided;
 mod polls;
 mod probes;
 
@@ -21,6 +22,9 @@ pub use calls::{Call, CallSite, Calls};
 pub(crate) use flagged::Flagged;
 pub use messages::{Envelope, Envelopes, Receive, Send};
 pub use nonblocking::{Done, NonBlocking};
+pub use one_sided::{
+    ALL_TARGETS, Access, AccessEpoch, ExposureEpoch, LockCall, LockEpoch, OneSided, Step,
+};
 pub use polls::{Asked, Poll, Polls};
 pub use probes::{Found, Probe};
 
@@ -54,7 +58,8 @@ pub struct Collective {
     pub begun: EventNumber,
     /// The event of its end.
     pub position: EventNumber,
-    /// Position of the communicator in the definitions, or one of the `WORLD_AT_…`.
+    /// Number of the communicator, window or file handle among the [sets of processes](crate::trace::Trace::communicators), or
+    /// one of the `WORLD_AT_…`.
     pub communicator: u32,
     /// Its class; `None` for operations that are counted only.
     pub class: Option<CollectiveClass>,
@@ -192,6 +197,8 @@ pub struct Release {
 /// Position of a gap: from here on operations may be missing, given as numbers of operations before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Gap {
+    /// Calls before it.
+    pub calls: usize,
     /// Sends before it.
     pub sends: usize,
     /// Receives that were complete before it.
@@ -265,6 +272,8 @@ pub struct Operations {
     pub neighbors: Vec<(u32, Neighbors)>,
     /// Non-blocking collective operations, in the order of their requests.
     pub nonblocking: Vec<NonBlocking>,
+    /// One-sided communication.
+    pub one_sided: OneSided,
     /// Tests and probes that have found nothing.
     pub polls: Polls,
     /// The events of leaving calls that may have stalled, in the order of calls.
@@ -309,6 +318,7 @@ impl Operations {
     pub fn lose_count(&mut self) {
         self.switch_off();
         if let (Some(pause), Some(gap)) = (self.pause, &mut self.gap) {
+            gap.calls = gap.calls.min(pause.calls);
             gap.sends = gap.sends.min(pause.sends);
             gap.receives = gap.receives.min(pause.receives);
             gap.collectives = gap.collectives.min(pause.collectives);
@@ -319,6 +329,7 @@ impl Operations {
     /// A gap at this position.
     fn here(&self) -> Gap {
         Gap {
+            calls: self.calls.len(),
             sends: self.sends.len(),
             receives: self.receives.len(),
             collectives: self.collectives.len(),
@@ -336,6 +347,7 @@ impl Operations {
         self.collectives.shrink_to_fit();
         self.neighbors.shrink_to_fit();
         self.nonblocking.shrink_to_fit();
+        self.one_sided.shrink();
         self.polls.shrink();
         self.probes.shrink_to_fit();
         self.left.sort_unstable_by_key(|&(call, _)| call);

@@ -35,6 +35,8 @@ fn kind(class: DelayClass) -> &'static str {
         DelayClass::Neighbors => "waiting for neighbours",
         DelayClass::Communicators => "creating communicators",
         DelayClass::Progress => "waiting for progress",
+        DelayClass::OneSided => "waiting for one-sided partners",
+        DelayClass::Files => "waiting at collective I/O",
         DelayClass::ThreadBarrier => "waiting at OpenMP barriers",
         DelayClass::IdleThreads => "idle threads",
     }

@@ -104,14 +104,14 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Returns the communicators of MPI; only the first ones, if there are very many.
+/// Returns the communicators of MPI, windows, and handles of files; only the first ones, if there are very many.
 fn communicators(trace: &Trace) -> Vec<Communicator> {
     let communicator = |(number, participants): (usize, &Participants)| {
         let members = participants.processes()?;
         let listed = (members.len() <= MEMBERS).then(|| members.to_vec());
         Some(Communicator {
             number: to_u32(number),
-            name: cut(&trace.definitions.communicators[number].name),
+            name: cut(&trace.set_label(number)),
             size: to_u64(members.len()),
             members: listed,
         })

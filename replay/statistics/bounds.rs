@@ -55,7 +55,7 @@ fn of_operations(operations: &Operations) -> Bounds {
                 of_class.map(|it| length(Interval::new(it.begin, it.end))).max()
             }
             // The reference has none.
-            Within::NonBlocking | Within::Stalled => None,
+            Within::NonBlocking | Within::Stalled | Within::OneSided => None,
             Within::Barrier(class) => {
                 let of_class = operations.barriers.iter().filter(|it| it.class == class);
                 of_class.map(|it| length(it.visit)).max()

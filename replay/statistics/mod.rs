@@ -47,7 +47,10 @@ pub const SUBJECTS: [Subject; count()] = subjects();
 const fn count() -> usize {
     let (mut count, mut at) = (0, 0);
     while at < PATTERNS.len() {
-        count += PATTERNS[at].statistics.is_some() as usize;
+        count += match PATTERNS[at].statistics {
+            Some(statistics) => !statistics.is_shared as usize,
+            None => 0,
+        };
         at += 1;
     }
     count
@@ -59,7 +62,9 @@ const fn subjects() -> [Subject; count()] {
     let mut at = 0;
     while at < PATTERNS.len() {
         let Pattern { metric, statistics, .. } = PATTERNS[at];
-        if let Some(statistics) = statistics {
+        if let Some(statistics) = statistics
+            && !statistics.is_shared
+        {
             assert!(subjects[statistics.place].is_none(), "two patterns at one place of the statistics");
             let (within, is_from_enter) = (statistics.within, statistics.is_from_enter);
             subjects[statistics.place] = Some(Subject { metric: metric.id, within, is_from_enter });

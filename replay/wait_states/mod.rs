@@ -6,6 +6,7 @@
 
 mod combined_calls;
 mod nonblocking;
+mod one_sided;
 mod pairwise;
 mod polling;
 mod probes;
@@ -15,6 +16,7 @@ use std::cmp::Reverse;
 
 use model::Ticks;
 use patterns::matched::{Completion, Interval, LateMessage, ReceivedMessage};
+use rustc_hash::FxHashMap;
 
 use crate::causes::DelayClass;
 use crate::coverage::Fate;
@@ -23,6 +25,7 @@ use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
 use crate::findings::Finding;
 use crate::ids::{CallId, EventNumber, PathId, Row};
 use crate::int::to_u32;
+use crate::journal::EventSpot;
 use crate::late_messages::{Late, LateMessages};
 use crate::matching::{Awaitable, Matches, Membership, PostingFacts, SendFacts, Sides};
 use crate::metrics::{Metrics, NumberedPattern};
@@ -72,8 +75,10 @@ pub struct EdgeWait {
     pub process: u32,
     /// The event that is waited for.
     pub awaited: Awaitable,
-    /// Position of the communicator in the definitions.
+    /// Number of the communicator or window among the sets of processes.
     pub communicator: u32,
+    /// For a lock, the event since which its holder is charged: when it has asked for it.
+    pub base: Option<EventSpot>,
 }
 
 /// Finds the wait states of a process and adds them to its severities, and to its timelines if there is a scheme.
@@ -108,6 +113,7 @@ pub fn find(
     finder.polling(matches);
     finder.lose_nonblocking(trace, matches, &mut lost);
     finder.lose_pairwise(matches, &mut lost);
+    finder.lose_epochs(matches, &mut lost);
     let lost = finder.lose_unmatched(matches, lost);
     if !operations.nonblocking.is_empty() {
         calls_with_late_sender.extend(finder.collective_waits.calls());
@@ -116,9 +122,11 @@ pub fn find(
         finder.nonblocking_times(matches);
     }
     finder.sends(&matches.postings, &calls_with_late_sender);
-    finder.collectives(&matches.collectives);
+    let accessed = finder.fences(trace, matches);
+    finder.collectives(&matches.collectives, &accessed);
     finder.pairwise_waits(matches);
     finder.stalls(matches);
+    finder.one_sided(trace, matches);
     finder.waits(&matches.waits);
     let Finder { long, waiting, .. } = finder;
     long.account(operations, &lost, trace.definitions.clock.resolution, &mut results.coverage);
@@ -623,12 +631,19 @@ impl Finder<'_> {
         }
     }
 
-    fn collectives(&mut self, memberships: &[Membership]) {
-        for (collective, membership) in self.operations.collectives.iter().zip(memberships) {
+    /// Reports waiting in blocking collective operations; `accessed` has the latest accesses before fences, by position.
+    fn collectives(&mut self, memberships: &[Membership], accessed: &FxHashMap<usize, Ticks>) {
+        for (at, (collective, membership)) in
+            self.operations.collectives.iter().zip(memberships).enumerate()
+        {
             let (begin, end) = (collective.begin, collective.end);
-            let Some(member) = collective.class.and_then(|class| membership.member(class, begin, end)) else {
+            let Some(mut member) = collective.class.and_then(|class| membership.member(class, begin, end))
+            else {
                 continue;
             };
+            if let Some(&accessed) = accessed.get(&at) {
+                member.accessed = accessed;
+            }
             for (pattern, rule) in &self.metrics.at_collective {
                 let ticks = rule(&member);
                 if ticks > 0 {

@@ -154,6 +154,7 @@ impl Finder<'_> {
                     process,
                     awaited,
                     communicator: done.communicator,
+                    base: None,
                 });
             }
         }

@@ -71,6 +71,7 @@ impl Finder<'_> {
                     process,
                     awaited: blamed,
                     communicator: collective.communicator,
+                    base: None,
                 });
             }
         }

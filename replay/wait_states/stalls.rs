@@ -57,6 +57,7 @@ impl Finder<'_> {
                     process: stall.process,
                     awaited: stall.returned,
                     communicator: stall.communicator,
+                    base: None,
                 });
             }
         }

@@ -10,6 +10,7 @@ mod barriers;
 mod contexts;
 mod gaps;
 mod locks;
+mod one_sided;
 mod pending;
 mod polls;
 mod probes;

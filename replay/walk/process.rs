@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::attributes::Told;
 use super::gaps::{Counts, MissingOperations, Resumed};
 use super::locks::Locks;
+use super::one_sided::OpenEpochs;
 use super::polls::Asking;
 use super::requests::Requests;
 use super::stack::{Frame, NONE};
@@ -27,7 +28,7 @@ use crate::metrics::Metrics;
 use crate::operations::{CallSite, Calls, Collective, Gap, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::results::Results;
 use crate::severity::{MetricId, amount};
-use crate::trace::{Artificial, RegionKind, Trace};
+use crate::trace::{Artificial, RegionKind, Trace, WindowCall};
 
 /// One process: its locations, and their shared state.
 pub(super) struct ProcessWalk<'t> {
@@ -42,6 +43,7 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) teams: Teams,
     pub(super) tasks: Tasks,
     pub(super) locks: Locks,
+    pub(super) epochs: OpenEpochs,
     pub(super) findings: Findings,
     pub(super) coverage: Coverage,
     /// The longest time from one sample of a thread to the next while it computes, in ticks.
@@ -87,6 +89,7 @@ impl<'t> ProcessWalk<'t> {
             teams: Teams::default(),
             tasks: Tasks::default(),
             locks: Locks::default(),
+            epochs: OpenEpochs::default(),
             findings: Findings::default(),
             coverage: Coverage::default(),
             longest_gap: trace.longest_gap(),
@@ -260,18 +263,23 @@ impl<'t> ProcessWalk<'t> {
 
     /// Leaves the innermost region of a thread, which is of this kind, with all consequences.
     fn leave_call(&mut self, thread: usize, kind: RegionKind, time: Ticks) {
-        let Some(&Frame { barrier, enter, .. }) = self.threads[thread].stack.last() else { return };
+        let Some(&Frame { barrier, enter, window, .. }) = self.threads[thread].stack.last() else { return };
         let is_first_init = kind.is_init && !self.was_initialized;
         let is_first_finalize = kind.is_finalize && !self.was_finalized;
         // Time inside counts as after the event (specification 7.2).
         let may_stall = kind.may_stall && time - enter >= self.shortest_rest;
-        let is_event = is_first_init || is_first_finalize || barrier != NONE || kind.is_probe || may_stall;
+        let flushes = kind.window_call == Some(WindowCall::Flush) && window != NONE;
+        let is_event =
+            is_first_init || is_first_finalize || barrier != NONE || kind.is_probe || may_stall || flushes;
         let position = match is_event {
             true => self.threads[thread].mark_innermost(),
             false => EventNumber::NONE,
         };
         if kind.is_probe {
             self.leave_probe(thread, position);
+        }
+        if flushes {
+            self.leave_flush(thread, window, position);
         }
         if let Some((polling, frame)) = kind.polling.zip(self.threads[thread].stack.last().copied()) {
             self.leave_poll(thread, polling, &frame);
@@ -474,6 +482,7 @@ impl<'t> ProcessWalk<'t> {
     pub(super) fn finish(mut self) -> Walked {
         self.drop_tasks();
         self.match_locks();
+        self.check_open_epochs();
         self.drop_requests();
         if !self.was_initialized {
             // Not recorded from the start: the first operations of the process may be missing.

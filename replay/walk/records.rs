@@ -109,7 +109,43 @@ impl ProcessWalk<'_> {
             Event::MpiImrecv { request_id, msg_length } => {
                 self.complete_probed(thread, request_id, msg_length, time);
             }
-            Event::MpiCollectiveBegin {} => {
+            Event::RmaCollectiveEnd { collective_op, win, .. } if self.trace.semantics.replays_all_of_mpi() => {
+                self.window_collective(thread, mappings, win, (collective_op, time));
+            }
+            Event::RmaGroupSync { sync_level, win, group } if self.trace.semantics.replays_all_of_mpi() => {
+                self.synchronise_group(thread, mappings, (win, group), sync_level);
+            }
+            Event::RmaRequestLock { win, remote, lock_type, .. }
+                if self.trace.semantics.replays_all_of_mpi() =>
+            {
+                self.request_lock(thread, mappings, (win, remote), lock_type);
+            }
+            Event::RmaReleaseLock { win, remote, .. } if self.trace.semantics.replays_all_of_mpi() => {
+                self.release_lock(thread, mappings, (win, remote));
+            }
+            Event::RmaPut { win, remote, bytes, .. } if self.trace.semantics.replays_all_of_mpi() => {
+                self.access(thread, mappings, (win, remote), (bytes, 0));
+            }
+            Event::RmaGet { win, remote, bytes, .. } if self.trace.semantics.replays_all_of_mpi() => {
+                self.access(thread, mappings, (win, remote), (0, bytes));
+            }
+            Event::RmaAtomic { win, remote, bytes_sent, bytes_received, .. }
+                if self.trace.semantics.replays_all_of_mpi() =>
+            {
+                self.access(thread, mappings, (win, remote), (bytes_sent, bytes_received));
+            }
+            Event::RmaOpCompleteBlocking { win, .. }
+            | Event::RmaOpCompleteNonBlocking { win, .. }
+            | Event::RmaOpCompleteRemote { win, .. }
+                if self.trace.semantics.replays_all_of_mpi() =>
+            {
+                self.complete_accesses(thread, mappings, win);
+                self.threads[thread].ignore();
+            }
+            Event::RmaCollectiveBegin {} if !self.trace.semantics.replays_all_of_mpi() => {
+                self.threads[thread].ignore();
+            }
+            Event::MpiCollectiveBegin {} | Event::RmaCollectiveBegin {} => {
                 let record = self.begin_collective(thread);
                 if let Some(frame) = self.threads[thread].stack.last_mut() {
                     frame.collective_begin = Some((time, record));
@@ -199,7 +235,7 @@ impl ProcessWalk<'_> {
                     self.test(thread, request_id);
                 }
             }
-            Event::RmaOpCompleteNonBlocking { .. } | Event::IoOperationComplete { .. } => {
+            Event::IoOperationComplete { .. } => {
                 self.complete(thread, Asked::Unknown);
                 self.threads[thread].ignore();
             }
@@ -309,7 +345,7 @@ impl ProcessWalk<'_> {
     }
 
     /// Notes the fate of a call with a collective operation.
-    fn decide_collective(&mut self, thread: usize, class: Option<CollectiveClass>, communicator: u32) {
+    pub(super) fn decide_collective(&mut self, thread: usize, class: Option<CollectiveClass>, communicator: u32) {
         let fate = match (class, &self.trace.communicators[communicator as usize]) {
             (None, _) => Fate::VariableAllToAll,
             (_, Participants::Sides(..)) if !self.trace.semantics.replays_all_of_mpi() => {
@@ -325,7 +361,7 @@ impl ProcessWalk<'_> {
 
     /// Adds a collective operation that ends now, in the current call. `begin` has the record of its start, if there is one;
     /// otherwise it starts with the call.
-    fn add_collective(&mut self, thread: usize, part: Collective, begin: Option<(Ticks, EventNumber)>) {
+    pub(super) fn add_collective(&mut self, thread: usize, part: Collective, begin: Option<(Ticks, EventNumber)>) {
         let Some(call) = self.call(thread) else { return };
         let Some(frame) = self.threads[thread].stack.last() else { return };
         let (begin, begun) = begin.unwrap_or((frame.enter, frame.entered));
@@ -467,7 +503,7 @@ impl ProcessWalk<'_> {
     }
 
     #[cold]
-    fn undefined(&mut self, thread: usize, what: &str, reference: u64) {
+    pub(super) fn undefined(&mut self, thread: usize, what: &str, reference: u64) {
         self.find(Finding::UndefinedReference, thread, || format!("{what} {reference}"));
     }
 }

@@ -27,8 +27,10 @@ pub(super) struct Frame {
     pub(super) collective_begin: Option<(Ticks, EventNumber)>,
     /// The fate of its time, if an operation decides that.
     pub(super) fate: Option<Fate>,
-    /// Whether a request is complete in it.
+    /// Whether a request, or an access, is complete in it.
     pub(super) completes: bool,
+    /// The number of the window of which accesses are complete in it.
+    pub(super) window: u32,
     /// The calling context by which it was entered.
     pub(super) context: u32,
     /// Whether it was entered by a record of its own, and will be left by one. Otherwise it was found on the
@@ -55,6 +57,7 @@ impl Frame {
             collective_begin: None,
             fate: None,
             completes: false,
+            window: NONE,
             context: NONE,
             is_certain: true,
             barrier: NONE,

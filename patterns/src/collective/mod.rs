@@ -7,6 +7,7 @@
 mod all_to_all;
 mod all_to_one;
 mod between;
+mod closed;
 mod everyone;
 mod handle;
 mod neighborhood;
@@ -74,7 +75,12 @@ pub fn synchronise(class: CollectiveClass, members: Members<'_>) -> Option<Synch
         CollectiveClass::AllToOne => all_to_one::synchronise(members),
         CollectiveClass::AllToAll => all_to_all::synchronise(members),
         CollectiveClass::Scan => Some(scan::synchronise(members)),
-        CollectiveClass::Handle | CollectiveClass::Disconnect => handle::synchronise(members),
+        CollectiveClass::Handle
+        | CollectiveClass::Disconnect
+        | CollectiveClass::WindowCreation
+        | CollectiveClass::WindowRelease
+        | CollectiveClass::Fence => handle::synchronise(members),
+        CollectiveClass::FileHandling | CollectiveClass::FileTransfer => closed::synchronise(members),
         // Each member waits for a neighbour of its own.
         CollectiveClass::Neighborhood => None,
     }
@@ -106,7 +112,7 @@ pub fn awaited(
 /// Whether members may wait for different ones: then each waits for the lowest rank of those that [give](giver) and began
 /// at its last begin.
 pub fn has_several_awaited(class: CollectiveClass, members: Members<'_>) -> bool {
-    is_of_handle(class)
+    awaits_everyone_softly(class)
         || class == CollectiveClass::Scan
         || class == CollectiveClass::AllToAll && members.is_soft
 }
@@ -114,13 +120,21 @@ pub fn has_several_awaited(class: CollectiveClass, members: Members<'_>) -> bool
 /// Returns whether a member may be one that others wait for, in an operation in which these may be different ones.
 pub fn giver(class: CollectiveClass, members: Members<'_>) -> impl Fn(MemberRecord) -> bool {
     let takers_count = class == CollectiveClass::AllToAll && all_to_all::together(members).is_some();
-    let is_of_handle = is_of_handle(class);
-    move |record| is_of_handle || record.sent > 0 || takers_count && record.received > 0
+    let everyone_counts = awaits_everyone_softly(class);
+    move |record| everyone_counts || record.sent > 0 || takers_count && record.received > 0
 }
 
-/// Whether it is the creation or the release of a handle, which moves no data.
-fn is_of_handle(class: CollectiveClass) -> bool {
-    matches!(class, CollectiveClass::Handle | CollectiveClass::Disconnect)
+/// Whether each member waits for the last one that came before it left, whatever data it has: in the creation and the release
+/// of handles, and in fences.
+pub fn awaits_everyone_softly(class: CollectiveClass) -> bool {
+    matches!(
+        class,
+        CollectiveClass::Handle
+            | CollectiveClass::Disconnect
+            | CollectiveClass::WindowCreation
+            | CollectiveClass::WindowRelease
+            | CollectiveClass::Fence
+    )
 }
 
 impl Members<'_> {

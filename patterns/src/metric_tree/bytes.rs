@@ -10,7 +10,7 @@ pub(super) const METRICS: &[Metric] = &[
         "MPI bytes transferred",
         Bytes,
         Sum,
-        "Data moved by two-sided and collective operations, both directions.",
+        "Data moved by messages, collective operations and one-sided communication, both directions.",
     ),
     Metric::below("bytes", "bytes_p2p", "Point-to-point", Bytes, Sum, "Data of messages, both directions."),
     Metric::below("bytes_p2p", "bytes_sent", "Sent", Bytes, Measured, "Data of messages that were sent."),
@@ -46,4 +46,31 @@ pub(super) const METRICS: &[Metric] = &[
         Measured,
         "Data that this rank got from collective operations.",
     ),
+    Metric::below(
+        "bytes",
+        "bytes_rma",
+        "One-sided",
+        Bytes,
+        Sum,
+        "Data of one-sided communication, both directions.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "bytes_rma",
+        "bytes_put",
+        "Sent",
+        Bytes,
+        Measured,
+        "Data that this rank put into the memory of others.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "bytes_rma",
+        "bytes_get",
+        "Received",
+        Bytes,
+        Measured,
+        "Data that this rank got from the memory of others.",
+    )
+    .beyond_reference(),
 ];

@@ -145,6 +145,23 @@ pub(super) const METRICS: &[Metric] = &[
         VisitsOf(regions::atomic),
         "Calls of accumulate and the other atomic operations.",
     ),
+    Metric::root(
+        "mpi_rma_pairsync_count",
+        "MPI pair-wise one-sided synchronizations",
+        Occurrences,
+        Measured,
+        "Other ranks with which calls synchronised that end epochs of one-sided communication.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "mpi_rma_pairsync_count",
+        "mpi_rma_pairsync_unneeded_count",
+        "Unneeded synchronizations",
+        Occurrences,
+        Measured,
+        "Those of them that accessed nothing, and were not accessed.",
+    )
+    .beyond_reference(),
     Metric::root("mpi_file_ops", "MPI file operations", Occurrences, Sum, "Calls on MPI files."),
     Metric::below(
         "mpi_file_ops",

@@ -228,6 +228,60 @@ pub(super) const METRICS: &[Metric] = &[
     )
     .beyond_reference(),
     Metric::below(
+        "delay_collective",
+        "delay_io_aggregate",
+        "Wait at Collective I/O",
+        Seconds,
+        Sum,
+        "Delay costs of waiting in collective operations on files.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_io_aggregate",
+        "delay_io",
+        "Short-term",
+        Seconds,
+        Shares,
+        "Cost of the work that directly made others wait: collective operations on files.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_io_aggregate",
+        "delay_io_longterm",
+        "Long-term",
+        Seconds,
+        Shares,
+        "Cost of the work that made others wait through waiting it had caused before: collective operations on files.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_mpi",
+        "delay_rma_aggregate",
+        "One-sided",
+        Seconds,
+        Sum,
+        "Delay costs of waiting in one-sided communication.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_rma_aggregate",
+        "delay_rma",
+        "Short-term",
+        Seconds,
+        Shares,
+        "Cost of the work that directly made others wait: one-sided communication.",
+    )
+    .beyond_reference(),
+    Metric::below(
+        "delay_rma_aggregate",
+        "delay_rma_longterm",
+        "Long-term",
+        Seconds,
+        Shares,
+        "Cost of the work that made others wait through waiting it had caused before: one-sided communication.",
+    )
+    .beyond_reference(),
+    Metric::below(
         "delay_mpi",
         "delay_mgmt_aggregate",
         "Communicators",

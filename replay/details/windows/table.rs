@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use details::manifest::Complete;
 use details::{Column, Table, Unit, Values};
 use model::Ticks;
+use model::mpi::{self, Class};
 use patterns::matched::BarrierClass;
 
 use super::plan::{Plan, Window};
@@ -180,7 +181,6 @@ fn row_of(tools: &Tools<'_>, paths: &ReportPaths, rows: &Rows, wait: &WindowWait
         _ => false,
     };
     let message = messages.iter().find(is_its);
-    let is_team = matches!(wait.class, DelayClass::ThreadBarrier | DelayClass::IdleThreads);
     WaitRow {
         metric: metric(tools, paths, wait),
         location: wait.location,
@@ -195,7 +195,7 @@ fn row_of(tools: &Tools<'_>, paths: &ReportPaths, rows: &Rows, wait: &WindowWait
         cause_enter,
         cause_leave,
         origin: ReportPath::NONE,
-        communicator: if is_team { NO_NUMBER } else { wait.communicator },
+        communicator: wait.communicator,
         tag: message.map_or(NO_NUMBER, |message| message.tag),
         bytes: message.map_or(0, |message| message.bytes),
         members: 0,
@@ -210,6 +210,27 @@ fn call_at(calls: &[CallRow], location: u32, path: ReportPath, time: Ticks) -> O
     let before = calls[..behind].iter().rev().take_while(|row| row.location == location);
     let call = before.into_iter().find(|row| row.path == path)?.call;
     (time <= call.leave).then_some((call.enter, call.leave))
+}
+
+/// The metric of a wait of one-sided communication, by the calls of both sides.
+fn of_one_sided(tools: &Tools<'_>, paths: &ReportPaths, wait: &WindowWait) -> &'static str {
+    let name = |path| mpi::plain(tools.trace.region_name(paths.region(path)));
+    let call = name(wait.path);
+    let is_access = !call.starts_with("win_");
+    let is_for_post = wait.cause_path != ReportPath::NONE && name(wait.cause_path) == "win_post";
+    match &call[..] {
+        "win_fence" => "mpi_rma_wait_at_fence",
+        "win_free" => "mpi_rma_wait_at_free",
+        "win_wait" => "mpi_rma_early_wait",
+        "win_start" | "win_complete" => "mpi_rma_sync_late_post",
+        _ if is_access && wait.is_for_lock => "mpi_rma_comm_lock_competition",
+        _ if is_access && is_for_post => "mpi_rma_comm_late_post",
+        _ if is_access => "mpi_rma_comm_wait_for_progress",
+        _ if wait.is_for_lock => "mpi_rma_sync_lock_competition",
+        "win_lock" | "win_lock_all" | "win_unlock" | "win_unlock_all" => "mpi_rma_sync_wait_for_progress",
+        _ if call.starts_with("win_flush") => "mpi_rma_sync_wait_for_progress",
+        _ => "mpi_rma_wait_at_create",
+    }
 }
 
 /// Position of the metric of a wait in the manifest.
@@ -228,6 +249,11 @@ fn metric(tools: &Tools<'_>, paths: &ReportPaths, wait: &WindowWait) -> u32 {
         DelayClass::Neighbors => "mpi_wait_neighbor",
         DelayClass::Communicators => "mpi_comm_wait_at_create",
         DelayClass::Progress => "mpi_p2p_wait_for_progress",
+        DelayClass::OneSided => of_one_sided(tools, paths, wait),
+        DelayClass::Files => match mpi::class(tools.trace.region_name(paths.region(wait.path))) {
+            Class::FileReadTogether | Class::FileWriteTogether => "mpi_io_collective_wait",
+            _ => "mpi_mgmt_file_wait",
+        },
         DelayClass::ThreadBarrier if kind.is_some_and(|it| it.barrier == Some(BarrierClass::Explicit)) => {
             "omp_ebarrier_wait"
         }

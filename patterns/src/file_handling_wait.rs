@@ -1,0 +1,59 @@
+//! Wait at File Management: a member waits for the last one that opens, closes or sets up a file.
+
+use model::Ticks;
+
+use crate::explanation::{Explanation, Picture};
+use crate::matched::{CollectiveClass, CollectiveMember};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern, Statistics, Within};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "mpi_mgmt_file",
+        "mpi_mgmt_file_wait",
+        "Wait at File Management",
+        "Time in collective calls that open, close and set up files until the last member entered the call.",
+    )
+    .not_work()
+    .beyond_reference(),
+    instances: None,
+    title: "Wait at File Management",
+    is_waiting: true,
+    statistics: Some(Statistics::at(27, Within::Collective(CollectiveClass::FileHandling))),
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+rank 0     ==[ open ~~~~~~~~~~~~~]==
+rank 1     ===== computes ==[ open ]
+",
+        )),
+        meaning: "Time in `MPI_File_open`, `MPI_File_close`, `MPI_File_set_view`, `MPI_File_set_size`, \
+         `MPI_File_preallocate` and `MPI_File_sync` until the last member of the file's communicator entered the \
+         call. The standard does not ask such calls to synchronise: a rank that has left before the last one came \
+         has not waited.",
+        large_when: Some(
+            "ranks come to a phase of file access at different times, or files are opened and closed in a loop.",
+        ),
+        what_to_do: "Balance the work before; open files once, and keep them open.",
+    },
+    detect: Detect::Collective(file_handling_wait),
+};
+
+fn file_handling_wait(member: &CollectiveMember) -> Ticks {
+    match member.class {
+        CollectiveClass::FileHandling => member.waiting(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::tests::member;
+
+    #[test]
+    fn early_member_waits_in_this_class_only() {
+        assert_eq!(file_handling_wait(&member(CollectiveClass::FileHandling, 10, 50)), 20);
+        assert_eq!(file_handling_wait(&member(CollectiveClass::Barrier, 10, 50)), 0);
+    }
+}

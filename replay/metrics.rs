@@ -2,8 +2,8 @@
 
 use model::Ticks;
 use patterns::matched::{
-    Acquisition, BarrierVisit, CollectiveMember, LateMessage, NonBlockingMember, OneSidedCall, ReceivedMessage,
-    SentMessage, StalledMessage,
+    Acquisition, BarrierVisit, CollectiveMember, LateMessage, NonBlockingMember, OneSidedCall,
+    ReceivedMessage, SentMessage, StalledMessage,
 };
 use patterns::{Detect, Metric, PATTERNS, Pattern};
 
@@ -57,7 +57,7 @@ pub struct Metrics {
     pub at_collective: Rules<fn(&CollectiveMember) -> Ticks>,
     /// The patterns at members of non-blocking collective operations.
     pub at_nonblocking: Rules<fn(&NonBlockingMember) -> Ticks>,
-    /// The patterns at calls that go on although both sides of their messages have begun.
+    /// The patterns at calls that go on although their messages have been sent.
     pub at_stall: Rules<fn(&StalledMessage) -> Ticks>,
     /// The patterns at calls of one-sided communication.
     pub at_one_sided: Rules<fn(&OneSidedCall) -> Ticks>,

@@ -30,9 +30,7 @@ origin     ==== computes =[ put ]==[ fence ]
         )),
         meaning: "The part of *Wait at Fence* until the last access to the memory of this rank ended, of all accesses \
          since the fence before: the rank came to the fence while others were still at work on its memory.",
-        large_when: Some(
-            "the targets of accesses have less work than their origins.",
-        ),
+        large_when: Some("the targets of accesses have less work than their origins."),
         what_to_do: "Let origins access earlier, or give the targets work that does not need the data before the fence.",
     },
     detect: Detect::Collective(early_fence),

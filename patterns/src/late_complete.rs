@@ -30,9 +30,7 @@ origin     ====[ start ]==[ put ]=== computes ===[ complete ]=
         )),
         meaning: "The part of *Early Wait* from the end of the last access of the origins until the last of them called \
          `MPI_Win_complete`: the data were there, and nobody said so.",
-        large_when: Some(
-            "origins go on with other work between their last access and `MPI_Win_complete`.",
-        ),
+        large_when: Some("origins go on with other work between their last access and `MPI_Win_complete`."),
         what_to_do: "Call `MPI_Win_complete` when the last access is issued, before other work.",
     },
     detect: Detect::OneSided(late_complete),

@@ -30,9 +30,7 @@ target     ===== computes ===[ post ]======
         meaning: "Time in `MPI_Win_start` or `MPI_Win_complete` until the last target of the access epoch called \
          `MPI_Win_post`. Which of the two calls is blocked depends on the library: the time counts in whichever \
          contains the post.",
-        large_when: Some(
-            "targets have more work before their post than origins before their start.",
-        ),
+        large_when: Some("targets have more work before their post than origins before their start."),
         what_to_do: "Post earlier: as soon as the memory of the window may be accessed, before other work.",
     },
     detect: Detect::OneSided(late_post),

@@ -31,9 +31,7 @@ rank 1     =====[ lock ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ ]=
          released it, where one of both locks is exclusive. Libraries may ask for a lock in the call that \
          requests it, or not before the first access or the end of the epoch: the time counts in the first call \
          that ended after the other rank began to unlock.",
-        large_when: Some(
-            "many ranks lock the memory of one, or keep their locks long.",
-        ),
+        large_when: Some("many ranks lock the memory of one, or keep their locks long."),
         what_to_do: "Keep the time between lock and unlock short; lock shared where accesses do not conflict; spread what is \
          accessed over several ranks.",
     },

@@ -81,11 +81,11 @@ pub struct SentMessage {
     pub bytes: u64,
 }
 
-/// A message that both sides have begun, in the call that completes it, while the other process is outside of MPI (rest of MPI
+/// A message that has been sent, in a call that completes it, while the other process is outside of MPI (rest of MPI
 /// 6.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StalledMessage {
-    /// Time from which on both sides have begun it, and the call waits for nothing else.
+    /// Time from which on it has been sent, and the call waits for nothing else.
     pub since: Ticks,
     /// Time at which the other process is in MPI again.
     pub returned: Ticks,

@@ -1,4 +1,4 @@
-//! Waiting for progress of a message: both sides have begun, and the other process computes outside of MPI.
+//! Waiting for progress of a message: it has been sent, and the other process computes outside of MPI.
 
 use crate::explanation::{Explanation, Picture};
 use crate::matched::StalledMessage;
@@ -10,7 +10,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_point2point",
         "mpi_p2p_wait_for_progress",
         "Wait for Progress",
-        "Time in calls that complete messages which both sides have begun, until the other process was in MPI again.",
+        "Time in calls that complete messages which have been sent, until the other process was in MPI again.",
     )
     .not_work()
     .beyond_reference(),
@@ -25,13 +25,13 @@ sender     ==[ isend ]======= computes =========[ wait ]==
 receiver   =======[ receive ~~~~~~~~~~~~~~~~~~~~~~~~~~ ]==
 ",
         )),
-        meaning: "Time in a call that completes a message, from when both sides had begun it and the call \
+        meaning: "Time in a call that completes a message, from when the message had been sent and the call \
          had no other reason to wait, until the other process called MPI again. Many MPI libraries move \
          messages on only inside MPI calls, at least those that are too long to be sent at once: a sender \
-         that computes after its `MPI_Isend` holds up the receiver, and a receiver after its `MPI_Irecv` \
-         the sender. It counts only if the call lasted until that process was in MPI again, and if that \
-         explains at least half of the time that the call took without another reason, of 20 µs or more: \
-         a message that is on its way all the time ends without the other process.",
+         that computes after its `MPI_Isend` holds up the receiver, and a receiver that computes after its \
+         `MPI_Irecv` the sender. It counts only if the call lasted until that process was in MPI again, \
+         and if that explains at least half of the time that the call took without another reason, of 20 µs \
+         or more: a message that is on its way all the time arrives without the other process.",
         large_when: Some(
             "long messages are started before work and completed after it, to overlap both: the library \
          does not move them meanwhile.",

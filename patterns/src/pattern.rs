@@ -66,7 +66,7 @@ pub enum Within {
     Collective(CollectiveClass),
     /// A call that completes non-blocking collective operations.
     NonBlocking,
-    /// A call that goes on although both sides of its messages have begun.
+    /// A call that goes on although its messages have been sent.
     Stalled,
     /// A call of one-sided communication.
     OneSided,
@@ -97,8 +97,8 @@ pub enum Detect {
     /// On each non-blocking collective operation, at the member that completes it. Of the operations that one call completes,
     /// messages among them, only the one with the longest time counts.
     NonBlocking(fn(&NonBlockingMember) -> Ticks),
-    /// On each message whose other process comes back to MPI during the call that completes it, after both sides have begun; of
-    /// the messages of a call, on the one that has stalled longest.
+    /// On each message that has been sent, if the other process comes back to MPI during the call that completes it; of the
+    /// messages of a call, on the one that has stalled longest.
     Stalled(fn(&StalledMessage) -> Ticks),
     /// On each call of one-sided communication that has a reason to wait.
     OneSided(fn(&OneSidedCall) -> Ticks),

@@ -30,9 +30,7 @@ target     ============= computes ============[ send ]=
         meaning: "Time in `MPI_Win_lock`, `MPI_Win_flush` or `MPI_Win_unlock` from when no lock held it up until the \
          target, which was outside of MPI, called MPI again. Many libraries handle locks and accesses that the \
          hardware cannot in calls of the target only. It counts only if the call lasted until then.",
-        large_when: Some(
-            "a rank whose memory is accessed computes for long without calling MPI.",
-        ),
+        large_when: Some("a rank whose memory is accessed computes for long without calling MPI."),
         what_to_do: "Call MPI in the work of the target, for example `MPI_Iprobe` or `MPI_Test`; let the library use a thread \
          for progress, if it can; use operations and memory that the hardware handles (`MPI_Win_allocate`).",
     },

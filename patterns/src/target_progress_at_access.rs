@@ -29,9 +29,7 @@ target     ============= computes ============[ send ]=
         )),
         meaning: "Time in `MPI_Accumulate`, `MPI_Get` and their relatives in a lock epoch until the target, which was \
          outside of MPI, called MPI again. It counts only if the access lasted until then.",
-        large_when: Some(
-            "a rank whose memory is accessed computes for long without calling MPI.",
-        ),
+        large_when: Some("a rank whose memory is accessed computes for long without calling MPI."),
         what_to_do: "Call MPI in the work of the target, for example `MPI_Iprobe` or `MPI_Test`; let the library use a thread \
          for progress, if it can; use operations and memory that the hardware handles (`MPI_Win_allocate`).",
     },

@@ -31,9 +31,7 @@ rank 2     =====[ win_allocate ~~~~~~~~~~]==
         meaning: "Time in `MPI_Win_create`, `MPI_Win_allocate` and their like until the last member of the communicator \
          entered the call. Such calls synchronise like a barrier; only members count that came before the waiting \
          one had left.",
-        large_when: Some(
-            "windows are made in a loop, or behind work that is not balanced.",
-        ),
+        large_when: Some("windows are made in a loop, or behind work that is not balanced."),
         what_to_do: "Make windows once, at the start, and keep them.",
     },
     detect: Detect::Collective(window_creation_wait),

@@ -29,9 +29,7 @@ rank 1     ===== computes ==[ win_fr.]==
         )),
         meaning: "Time in `MPI_Win_free` until the last member entered it, of those that came before the waiting one had \
          left. Freeing a window is a barrier, so that nobody accesses memory that is gone.",
-        large_when: Some(
-            "ranks come to the end of a phase at different times.",
-        ),
+        large_when: Some("ranks come to the end of a phase at different times."),
         what_to_do: "Balance the work before, or free windows once, at the end.",
     },
     detect: Detect::Collective(window_release_wait),

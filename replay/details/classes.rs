@@ -108,7 +108,7 @@ const BASES: [Base; 12] = [
 ];
 
 /// Classes of waits that several patterns share, with the metrics of the calls around them.
-const SHARED_WAITS: [Base; 2] = [
+const SHARED_WAITS: [Base; 4] = [
     Base {
         name: "thread_waits",
         title: "Waiting threads",
@@ -122,6 +122,20 @@ const SHARED_WAITS: [Base; 2] = [
         role: WAIT,
         colour: ORANGE,
         metrics: &["mpi_mgmt_comm"],
+    },
+    Base {
+        name: "one_sided_waits",
+        title: "Waiting one-sided",
+        role: WAIT,
+        colour: ORANGE,
+        metrics: &["mpi_mgmt_win", "mpi_rma_synchronization", "mpi_rma_communication"],
+    },
+    Base {
+        name: "file_waits",
+        title: "Waiting at files",
+        role: WAIT,
+        colour: ORANGE,
+        metrics: &["mpi_mgmt_file", "mpi_io"],
     },
 ];
 

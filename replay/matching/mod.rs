@@ -42,10 +42,10 @@ pub(crate) use channels::Channels;
 pub(crate) use collectives::{Operation, Participation, Verdict, operations};
 pub use latecomers::{Latecomer, Latecomers};
 use messages::Near;
+pub use one_sided::{Accessed, LockWait, OneSidedMatches, OriginEpoch, TargetReturn};
 pub use pairwise::{Awaitable, Progression};
 pub use partners::{Synchronised, With};
 pub use sides::{Facts, PostingFacts, Receipt, SendFacts, Sides};
-pub use one_sided::{Accessed, LockWait, OneSidedMatches, OriginEpoch, TargetReturn};
 pub use stalls::Stall;
 
 /// The partners of a process's operations; positions as in its [`Operations`].
@@ -226,7 +226,9 @@ fn find_returns(
     let mut questions = Questions::new(exchange.workers());
     for (at, (walked, matches)) in processes.iter().zip(&*matches).enumerate() {
         stalls::question(tools, walked, matches, &mut questions, |rest| Awaiting::Message(at, rest));
-        one_sided::question_progress(tools, walked, matches, &mut questions, |call| Awaiting::Target(at, call));
+        one_sided::question_progress(tools, walked, matches, &mut questions, |call| {
+            Awaiting::Target(at, call)
+        });
     }
     questions.send(processes, exchange, |subject, returned| match subject {
         Awaiting::Message(at, rest) => stalls::receive(&mut matches[*at], rest, returned),

@@ -29,7 +29,13 @@ impl<T> Questions<T> {
     }
 
     /// Asks whether a process that is outside of MPI at a time comes back before another one.
-    pub(super) fn ask(&mut self, tools: &Tools<'_>, process: u32, (since, until): (Ticks, Ticks), subject: T) {
+    pub(super) fn ask(
+        &mut self,
+        tools: &Tools<'_>,
+        process: u32,
+        (since, until): (Ticks, Ticks),
+        subject: T,
+    ) {
         let worker = tools.owners.of(process as usize);
         (process, (since, until)).put(&mut self.outgoing[worker]);
         self.subjects[worker].push(subject);

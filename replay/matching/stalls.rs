@@ -1,4 +1,4 @@
-//! Messages that do not move on although both sides have begun, as the other process is outside of MPI (rest of MPI 6.5).
+//! Messages that do not move on although they have been sent, as the other process is outside of MPI (rest of MPI 6.5).
 //!
 //! Facts of messages do not say when a process comes back to MPI. So where a call goes on for no known reason, the other
 //! processes of its messages are asked, in bulk.
@@ -40,7 +40,7 @@ pub(super) struct Rest {
     call: CallId,
     communicator: u32,
     process: u32,
-    /// Since when both sides have begun, and the call does not wait.
+    /// Since when the message has been sent, and the call does not wait.
     since: Ticks,
     /// The end of the call.
     leave: Ticks,
@@ -63,10 +63,10 @@ pub(super) fn question<T>(
         })
     };
     let mut waits: Option<FxHashMap<CallId, Ticks>> = None;
-    let mut question = |call: CallId, (process, communicator): (u32, u32), begun: Ticks| {
+    let mut question = |call: CallId, (process, communicator): (u32, u32), sent: Ticks| {
         let waits = waits.get_or_insert_with(|| waits_of_calls(tools.metrics, operations, matches, is_long));
         let interval = operations.call(call).interval;
-        let since = begun.max(interval.enter + waits.get(&call).copied().unwrap_or(0));
+        let since = sent.max(interval.enter + waits.get(&call).copied().unwrap_or(0));
         if process != me && interval.leave - since >= shortest {
             let rest = Rest { call, communicator, process, since, leave: interval.leave };
             questions.ask(tools, process, (since, interval.leave), subject(rest));
@@ -79,9 +79,9 @@ pub(super) fn question<T>(
         }
     }
     for (at, send) in operations.sends.iter().enumerate().filter(|(_, send)| is_long(send.completion)) {
-        if let Some(posting) = matches.postings.get(at) {
+        if !matches.postings.is_alone(at) {
             let destination = operations.destination(send);
-            question(send.completion, (destination.peer, destination.communicator), posting.call.leave);
+            question(send.completion, (destination.peer, destination.communicator), Ticks::MIN);
         }
     }
 }
@@ -98,9 +98,8 @@ pub(super) fn receive(matches: &mut Matches, rest: &Rest, returned: Awaitable) {
 impl Matches {
     /// Of several messages of a call the one that has stalled longest counts.
     pub(super) fn keep_longest_stalls(&mut self) {
-        let key = |stall: &Stall| {
-            (stall.call, Reverse(stall.message.stall()), stall.process, stall.communicator)
-        };
+        let key =
+            |stall: &Stall| (stall.call, Reverse(stall.message.stall()), stall.process, stall.communicator);
         self.stalls.sort_by_key(key);
         self.stalls.dedup_by_key(|stall| stall.call);
     }

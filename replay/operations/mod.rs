@@ -22,9 +22,7 @@ pub use calls::{Call, CallSite, Calls};
 pub(crate) use flagged::Flagged;
 pub use messages::{Envelope, Envelopes, Receive, Send};
 pub use nonblocking::{Done, NonBlocking};
-pub use one_sided::{
-    ALL_TARGETS, Access, AccessEpoch, ExposureEpoch, LockCall, LockEpoch, OneSided, Step,
-};
+pub use one_sided::{ALL_TARGETS, Access, AccessEpoch, ExposureEpoch, LockCall, LockEpoch, OneSided, Step};
 pub use polls::{Asked, Poll, Polls};
 pub use probes::{Found, Probe};
 

@@ -633,8 +633,7 @@ impl Finder<'_> {
 
     /// Reports waiting in blocking collective operations; `accessed` has the latest accesses before fences, by position.
     fn collectives(&mut self, memberships: &[Membership], accessed: &FxHashMap<usize, Ticks>) {
-        for (at, (collective, membership)) in
-            self.operations.collectives.iter().zip(memberships).enumerate()
+        for (at, (collective, membership)) in self.operations.collectives.iter().zip(memberships).enumerate()
         {
             let (begin, end) = (collective.begin, collective.end);
             let Some(mut member) = collective.class.and_then(|class| membership.member(class, begin, end))

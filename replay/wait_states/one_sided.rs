@@ -80,7 +80,8 @@ impl Finder<'_> {
                 let posts = posts.iter().filter(|(process, _)| target.is_none_or(|it| it == *process));
                 let posts = posts.filter_map(|&(process, post)| Some((process, post?)));
                 let before = posts.filter(|(_, post)| post.call.enter <= call.leave);
-                if let Some((process, post)) = before.max_by_key(|&(it, post)| (post.call.enter, Reverse(it))) {
+                if let Some((process, post)) = before.max_by_key(|&(it, post)| (post.call.enter, Reverse(it)))
+                {
                     self.wait(&Candidate {
                         step,
                         wait: OneSidedWait::Post,
@@ -242,7 +243,12 @@ impl Finder<'_> {
     }
 
     /// Counts the other processes that a call has synchronised with, and those without access among them.
-    fn count_pairs(&mut self, call: CallId, others: impl Iterator<Item = u32>, has_access: impl Fn(u32) -> bool) {
+    fn count_pairs(
+        &mut self,
+        call: CallId,
+        others: impl Iterator<Item = u32>,
+        has_access: impl Fn(u32) -> bool,
+    ) {
         let [all, unneeded] = self.metrics.pair_synchronisations;
         let (mut count, mut without) = (0, 0);
         for process in others {

@@ -1,4 +1,4 @@
-//! Waiting for progress of messages: both sides have begun, and the other process is outside of MPI (rest of MPI 6.5).
+//! Waiting for progress of messages: they have been sent, and the other process is outside of MPI (rest of MPI 6.5).
 
 use std::cmp::Reverse;
 

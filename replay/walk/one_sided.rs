@@ -79,9 +79,9 @@ impl ProcessWalk<'_> {
         let Some(window) = self.window(thread, mappings, window) else { return };
         let class = match operation {
             CollectiveOp::BARRIER => CollectiveClass::Fence,
-            CollectiveOp::CREATE_HANDLE | CollectiveOp::ALLOCATE | CollectiveOp::CREATE_HANDLE_AND_ALLOCATE => {
-                CollectiveClass::WindowCreation
-            }
+            CollectiveOp::CREATE_HANDLE
+            | CollectiveOp::ALLOCATE
+            | CollectiveOp::CREATE_HANDLE_AND_ALLOCATE => CollectiveClass::WindowCreation,
             _ => CollectiveClass::WindowRelease,
         };
         self.decide_collective(thread, Some(class), window);
@@ -161,13 +161,15 @@ impl ProcessWalk<'_> {
             }
             // A test that has not ended the epoch synchronises nothing.
             Some(WindowCall::Test) if level & MEMORY == 0 => {}
-            Some(wait @ (WindowCall::Wait | WindowCall::Test)) => match self.epochs.exposure.remove(&window) {
-                Some(epoch) => {
-                    let epoch = &mut self.operations.one_sided.exposure_epochs[epoch];
-                    (epoch.wait, epoch.blocks) = (Some(step), wait == WindowCall::Wait);
+            Some(wait @ (WindowCall::Wait | WindowCall::Test)) => {
+                match self.epochs.exposure.remove(&window) {
+                    Some(epoch) => {
+                        let epoch = &mut self.operations.one_sided.exposure_epochs[epoch];
+                        (epoch.wait, epoch.blocks) = (Some(step), wait == WindowCall::Wait);
+                    }
+                    None => self.find_no_begin(thread, window, "exposure epoch"),
                 }
-                None => self.find_no_begin(thread, window, "exposure epoch"),
-            },
+            }
             Some(WindowCall::Flush) | None => {}
         }
     }
@@ -257,7 +259,8 @@ impl ProcessWalk<'_> {
     pub(super) fn check_open_epochs(&mut self) {
         let OpenEpochs { access, exposure, locks, .. } = std::mem::take(&mut self.epochs);
         let one_sided = &self.operations.one_sided;
-        let access = access.into_iter().map(|(window, at)| (window, one_sided.access_epochs[at].start, "access"));
+        let access =
+            access.into_iter().map(|(window, at)| (window, one_sided.access_epochs[at].start, "access"));
         let exposure =
             exposure.into_iter().map(|(window, at)| (window, one_sided.exposure_epochs[at].post, "exposure"));
         let locks = locks.into_iter().flat_map(|(window, open)| open.into_iter().map(move |at| (window, at)));

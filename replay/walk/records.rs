@@ -109,7 +109,9 @@ impl ProcessWalk<'_> {
             Event::MpiImrecv { request_id, msg_length } => {
                 self.complete_probed(thread, request_id, msg_length, time);
             }
-            Event::RmaCollectiveEnd { collective_op, win, .. } if self.trace.semantics.replays_all_of_mpi() => {
+            Event::RmaCollectiveEnd { collective_op, win, .. }
+                if self.trace.semantics.replays_all_of_mpi() =>
+            {
                 self.window_collective(thread, mappings, win, (collective_op, time));
             }
             Event::RmaGroupSync { sync_level, win, group } if self.trace.semantics.replays_all_of_mpi() => {
@@ -345,7 +347,12 @@ impl ProcessWalk<'_> {
     }
 
     /// Notes the fate of a call with a collective operation.
-    pub(super) fn decide_collective(&mut self, thread: usize, class: Option<CollectiveClass>, communicator: u32) {
+    pub(super) fn decide_collective(
+        &mut self,
+        thread: usize,
+        class: Option<CollectiveClass>,
+        communicator: u32,
+    ) {
         let fate = match (class, &self.trace.communicators[communicator as usize]) {
             (None, _) => Fate::VariableAllToAll,
             (_, Participants::Sides(..)) if !self.trace.semantics.replays_all_of_mpi() => {
@@ -361,7 +368,12 @@ impl ProcessWalk<'_> {
 
     /// Adds a collective operation that ends now, in the current call. `begin` has the record of its start, if there is one;
     /// otherwise it starts with the call.
-    pub(super) fn add_collective(&mut self, thread: usize, part: Collective, begin: Option<(Ticks, EventNumber)>) {
+    pub(super) fn add_collective(
+        &mut self,
+        thread: usize,
+        part: Collective,
+        begin: Option<(Ticks, EventNumber)>,
+    ) {
         let Some(call) = self.call(thread) else { return };
         let Some(frame) = self.threads[thread].stack.last() else { return };
         let (begin, begun) = begin.unwrap_or((frame.enter, frame.entered));

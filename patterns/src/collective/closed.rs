@@ -9,9 +9,7 @@ pub(super) fn synchronise(members: Members<'_>) -> Option<Synchronisations> {
     let first_end = members.first_end(|record| record.end >= last_begin)?;
     let is_in = |at: usize| (members.record)(at).end >= last_begin;
     let waits = |at: usize| is_in(at) && (members.record)(at).begin < last_begin;
-    (0..members.count)
-        .any(waits)
-        .then(|| members.with(Synchronisation { last_begin, first_end }, is_in))
+    (0..members.count).any(waits).then(|| members.with(Synchronisation { last_begin, first_end }, is_in))
 }
 
 #[cfg(test)]

@@ -115,7 +115,11 @@ pub(super) fn find(
 }
 
 /// Keeps the best of each call, in the order of calls; the best comes first.
-fn keep_best<T>(all: &mut Vec<T>, call: impl Fn(&T) -> CallId, mut order: impl FnMut(&T, &T) -> std::cmp::Ordering) {
+fn keep_best<T>(
+    all: &mut Vec<T>,
+    call: impl Fn(&T) -> CallId,
+    mut order: impl FnMut(&T, &T) -> std::cmp::Ordering,
+) {
     all.sort_by(|a, b| call(a).cmp(&call(b)).then_with(|| order(a, b)));
     all.dedup_by_key(|it| call(it));
 }

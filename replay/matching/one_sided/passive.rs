@@ -240,7 +240,8 @@ pub(in crate::matching) fn question_progress<T>(
             let since = lock.map_or(interval.enter, |at| locks[at].released.call.leave.min(interval.leave));
             for &target in targets {
                 if target != me && since < interval.leave && asked.insert((call.step.call, target)) {
-                    let about = TargetCall { step: call.step, is_access, window: epoch.window, since, target };
+                    let about =
+                        TargetCall { step: call.step, is_access, window: epoch.window, since, target };
                     questions.ask(tools, target, (since, interval.leave), subject(about));
                 }
             }

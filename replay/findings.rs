@@ -114,6 +114,8 @@ findings! {
         "Clocks are wrong: a rank seems to leave a collective operation before another one entered it.";
     IncompleteCollective, DataLoss, "incomplete collective",
         "Not all members of a communicator have recorded a collective operation; it was not analysed.";
+    IncompleteFileOperation, DataLoss, "incomplete file operation",
+        "Not all members that have opened a file have recorded a collective operation on it; it was not analysed.";
     UnrecordedMember, Note, "collective with some members recorded",
         "Some members of a communicator have not recorded a collective operation, as recording was switched off there for a \
          while; it was not analysed.";

@@ -114,6 +114,8 @@ pub struct RegionKind {
     pub polling: Option<Polling>,
     /// A collective operation among neighbours.
     pub is_neighborhood: bool,
+    /// The first half of a collective transfer of a file (`MPI_File_write_all_begin`).
+    pub begins_transfer: bool,
     /// What it does with epochs of a window, if its records do not say that.
     pub window_call: Option<WindowCall>,
     /// `MPI_Comm_disconnect`.
@@ -607,6 +609,7 @@ fn kind(region: &Region, context: Context) -> RegionKind {
         is_probe: class == Class::Probe && semantics.replays_all_of_mpi(),
         polling: Polling::of(&name).filter(|_| semantics.replays_all_of_mpi()),
         is_neighborhood: name.starts_with("neighbor_") || name.starts_with("ineighbor_"),
+        begins_transfer: name.starts_with("file_") && name.ends_with("_begin"),
         window_call: WindowCall::of(&name).filter(|_| semantics.replays_all_of_mpi()),
         is_disconnect: name == "comm_disconnect",
         fate: match semantics.replays_all_of_mpi() {
@@ -620,6 +623,7 @@ fn kind(region: &Region, context: Context) -> RegionKind {
             Class::WaitMany => Completion::WaitMany,
             Class::Test => Completion::Test,
             Class::SendReceive if semantics.replays_all_of_mpi() => Completion::SendReceive,
+            _ if name.starts_with("file_") && name.ends_with("_end") => Completion::SplitTransfer,
             _ => Completion::Other,
         },
     }
@@ -664,6 +668,7 @@ fn fate_beyond_reference(name: &str, (role, class): (RegionRole, Class), context
     match class {
         Class::Probe => Some(Fate::Analysed),
         _ if has_windows && fate(role, name, class) == Fate::OneSided => Some(Fate::Analysed),
+        _ if name.starts_with("file_") && is_of_one_process(name, class) => Some(Fate::Analysed),
         _ if ["comm_spawn", "comm_accept", "comm_connect", "comm_join"]
             .iter()
             .any(|it| name.starts_with(it)) =>
@@ -677,6 +682,16 @@ fn fate_beyond_reference(name: &str, (role, class): (RegionRole, Class), context
         _ if is_persistent => Some(Fate::PersistentCollective),
         _ if name.starts_with("neighbor_") || name.starts_with("ineighbor_") => Some(Fate::Neighborhood),
         _ => None,
+    }
+}
+
+/// Whether a process calls a function on a file by itself, and the function returns when it is done: nobody else can hold it up
+/// (MPI 4.1, 14.4). Processes take turns with shared pointers.
+fn is_of_one_process(name: &str, class: Class) -> bool {
+    let is_started = name.starts_with("file_iread") || name.starts_with("file_iwrite");
+    match class {
+        Class::FileRead | Class::FileWrite => !is_started && !name.contains("_shared"),
+        _ => name.starts_with("file_get_") || name == "file_seek" || name == "file_delete",
     }
 }
 

@@ -68,7 +68,7 @@ receiver   ===== computes =======[ receive ]==
 fn late_receiver(message: &SentMessage) -> Ticks {
     match message.completion {
         Completion::BlockingSend | Completion::WaitOne | Completion::WaitMany | Completion::SendReceive => {}
-        Completion::Test | Completion::Other => return 0,
+        Completion::Test | Completion::SplitTransfer | Completion::Other => return 0,
     }
     if message.send.leave <= message.posting.enter {
         return 0; // The send ended before the receive was posted: the message was buffered.

@@ -39,6 +39,8 @@ pub enum Completion {
     Test,
     /// `MPI_Sendrecv`, `MPI_Sendrecv_replace`: one message in each direction; only the longer wait counts.
     SendReceive,
+    /// `MPI_File_write_all_end` and its relatives: the second half of a collective transfer of a file.
+    SplitTransfer,
     /// Any other call, such as `MPI_Recv`.
     #[default]
     Other,
@@ -48,6 +50,11 @@ impl Completion {
     /// Whether a call blocks until requests are complete.
     pub fn blocks(self) -> bool {
         matches!(self, Completion::WaitOne | Completion::WaitMany)
+    }
+
+    /// Whether a call waits for members of a non-blocking collective operation.
+    pub fn waits_for_members(self) -> bool {
+        self.blocks() || self == Completion::SplitTransfer
     }
 }
 
@@ -199,7 +206,7 @@ impl NonBlockingMember {
     /// the operation is complete wait.
     pub fn arrival(&self) -> Ticks {
         let Interval { enter, leave } = self.call;
-        let last = self.last_request.filter(|_| self.completion.blocks());
+        let last = self.last_request.filter(|_| self.completion.waits_for_members());
         last.map_or(0, |last| (last.min(leave) - enter).max(0))
     }
 
@@ -207,7 +214,7 @@ impl NonBlockingMember {
     /// inside MPI calls only.
     pub fn progress(&self) -> Ticks {
         let since = self.call.enter + self.arrival();
-        let last = self.last_return.filter(|_| self.completion.blocks());
+        let last = self.last_return.filter(|_| self.completion.waits_for_members());
         last.map_or(0, |last| (last - since).max(0))
     }
 

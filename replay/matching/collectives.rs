@@ -87,7 +87,7 @@ pub(crate) struct PartKind {
 pub(crate) enum Series {
     /// Blocking ones that move data, and barriers.
     Data,
-    /// Creation and release of communicators and windows (rest of MPI 7.1, 8.1).
+    /// Creation and release of communicators and windows, and handling of files (rest of MPI 7.1, 8.1, 9).
     Handles,
     /// Non-blocking ones, which never match blocking ones (MPI 4.1, section 6.12).
     NonBlocking,
@@ -149,11 +149,13 @@ impl PartKind {
             && self.class == Some(CollectiveClass::AllToAll)
             || self.class.is_some_and(awaits_everyone_softly)
             || self.class == Some(CollectiveClass::Neighborhood)
+            || self.class == Some(CollectiveClass::FileTransfer) && self.is_nonblocking()
     }
 
     /// Whether a member may end before others have begun because it need not wait for them (rest of MPI 2.1).
     pub(crate) fn is_closed(self) -> bool {
         matches!(self.class, Some(CollectiveClass::FileHandling | CollectiveClass::FileTransfer))
+            && !self.is_nonblocking()
     }
 }
 
@@ -294,7 +296,8 @@ fn series(collective: &Collective) -> Series {
             CollectiveClass::Handle
             | CollectiveClass::Disconnect
             | CollectiveClass::WindowCreation
-            | CollectiveClass::WindowRelease,
+            | CollectiveClass::WindowRelease
+            | CollectiveClass::FileHandling,
         ) => Series::Handles,
         Some(CollectiveClass::Neighborhood) => Series::Neighborhoods,
         _ => Series::Data,
@@ -456,7 +459,13 @@ impl<'a> Operation<'a> {
         let expected = ranks.map_or(self.trace.world_size(), |ranks| ranks.len());
         if self.members.len() != expected {
             let (name, is_paused) = (self.name(), self.are_others_paused(ranks));
-            let finding = if is_paused { Finding::UnrecordedMember } else { Finding::IncompleteCollective };
+            let is_of_file =
+                matches!(one.kind.class, Some(CollectiveClass::FileHandling | CollectiveClass::FileTransfer));
+            let finding = match (is_paused, is_of_file) {
+                (true, _) => Finding::UnrecordedMember,
+                (false, true) => Finding::IncompleteFileOperation,
+                (false, false) => Finding::IncompleteCollective,
+            };
             findings.add(finding, one.begin, one.place.location as usize, || {
                 format!("{name}: recorded by {} of {expected} members", self.members.len())
             });

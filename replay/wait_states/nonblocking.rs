@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use patterns::matched::NonBlockingMember;
+use patterns::matched::{CollectiveMember, Completion, NonBlockingMember};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{EdgeWait, Finder};
@@ -71,6 +71,13 @@ impl CollectiveWaits {
     }
 }
 
+/// The second half of a split transfer of a file as patterns of blocking transfers see it, to which its waiting belongs.
+fn as_blocking(member: &NonBlockingMember) -> CollectiveMember {
+    let (begin, end) = (member.call.enter, member.call.leave);
+    let last_begin = begin + member.waiting();
+    CollectiveMember { class: member.class, begin, end, last_begin, first_end: end, accessed: Ticks::MIN }
+}
+
 impl Finder<'_> {
     /// Takes calls with operations whose partners are missing out of the analysed coverage: adds them to `lost`. Operations on
     /// communicators that are none of MPI are not analysed.
@@ -104,8 +111,18 @@ impl Finder<'_> {
         for Candidate { operation: at, member, .. } in longest {
             let operation = &self.operations.nonblocking[at];
             let Some(done) = operation.done else { continue };
-            for (pattern, rule) in &self.metrics.at_nonblocking {
-                let ticks = rule(&member);
+            let split = (member.completion == Completion::SplitTransfer).then(|| as_blocking(&member));
+            let of_split = self
+                .metrics
+                .at_collective
+                .iter()
+                .map(|(pattern, rule)| (pattern, split.map_or(0, |split| rule(&split))));
+            let of_others = self
+                .metrics
+                .at_nonblocking
+                .iter()
+                .map(|(pattern, rule)| (pattern, if split.is_some() { 0 } else { rule(&member) }));
+            for (pattern, ticks) in of_others.chain(of_split) {
                 if ticks <= 0 {
                     continue;
                 }

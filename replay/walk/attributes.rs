@@ -15,6 +15,7 @@ pub struct KnownAttributes {
     communicator: Option<u64>,
     neighbors: [Option<u64>; 2],
     persistent: Option<u64>,
+    file: Option<u64>,
 }
 
 impl KnownAttributes {
@@ -29,11 +30,13 @@ impl KnownAttributes {
             communicator: find(attributes::PROBE_COMM),
             neighbors: [find(attributes::NEIGHBORS_IN), find(attributes::NEIGHBORS_OUT)],
             persistent: find(attributes::PERSISTENT_OPERATION),
+            file: find(attributes::FILE),
         };
         let has_any = known.gaps.is_some()
             || known.tells_probed_messages()
             || known.tells_neighbors()
-            || known.tells_persistent_operations();
+            || known.tells_persistent_operations()
+            || known.tells_files();
         has_any.then_some(known)
     }
 
@@ -47,6 +50,11 @@ impl KnownAttributes {
         self.persistent.is_some()
     }
 
+    /// Whether calls that handle files say which, if they have no record of their own.
+    pub fn tells_files(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Whether probes that have found a message say which.
     pub fn tells_probed_messages(&self) -> bool {
         self.source.is_some() && self.tag.is_some() && self.communicator.is_some()
@@ -57,7 +65,7 @@ impl KnownAttributes {
     pub(super) fn read(&self, attributes: Attributes<'_>, mappings: &Mappings) -> Told {
         let missing = self.gaps.map(|gaps| gaps.read(attributes, mappings)).unwrap_or_default();
         let (mut source, mut tag, mut communicator) = (None, None, None);
-        let (mut neighbors, mut persistent) = ([None; 2], None);
+        let (mut neighbors, mut persistent, mut file) = ([None; 2], None, None);
         for attribute in attributes {
             let known = Some(u64::from(mappings.global(MappingType::Attribute, attribute.attribute)));
             let value = low(attribute.value.bits);
@@ -69,6 +77,8 @@ impl KnownAttributes {
                 communicator = Some(value);
             } else if known == self.persistent {
                 persistent = Some(value);
+            } else if known == self.file {
+                file = Some(mappings.global(MappingType::IoHandle, value));
             } else if let Some(at) = self.neighbors.iter().position(|&attribute| attribute == known) {
                 neighbors[at] = Some(mappings.global(MappingType::Group, value));
             }
@@ -79,6 +89,7 @@ impl KnownAttributes {
             probed: source.zip(tag).zip(communicator).map(found),
             neighbors: neighbors[0].zip(neighbors[1]).map(|(sources, destinations)| [sources, destinations]),
             persistent,
+            file,
         }
     }
 }
@@ -94,6 +105,8 @@ pub(super) struct Told {
     pub(super) neighbors: Option<[u32; 2]>,
     /// The number of a persistent operation on its communicator.
     pub(super) persistent: Option<u32>,
+    /// The reference of a handle of a file.
+    pub(super) file: Option<u32>,
 }
 
 /// A message that a probe has found.

@@ -8,6 +8,7 @@
 mod attributes;
 mod barriers;
 mod contexts;
+mod files;
 mod gaps;
 mod locks;
 mod one_sided;

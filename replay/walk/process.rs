@@ -8,6 +8,7 @@ use patterns::matched::{CollectiveClass, Completion, Interval};
 use rustc_hash::FxHashMap;
 
 use super::attributes::Told;
+use super::files::{OpenTransfers, settle_files};
 use super::gaps::{Counts, MissingOperations, Resumed};
 use super::locks::Locks;
 use super::one_sided::OpenEpochs;
@@ -44,6 +45,7 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) tasks: Tasks,
     pub(super) locks: Locks,
     pub(super) epochs: OpenEpochs,
+    pub(super) transfers: OpenTransfers,
     pub(super) findings: Findings,
     pub(super) coverage: Coverage,
     /// The longest time from one sample of a thread to the next while it computes, in ticks.
@@ -90,6 +92,7 @@ impl<'t> ProcessWalk<'t> {
             tasks: Tasks::default(),
             locks: Locks::default(),
             epochs: OpenEpochs::default(),
+            transfers: OpenTransfers::default(),
             findings: Findings::default(),
             coverage: Coverage::default(),
             longest_gap: trace.longest_gap(),
@@ -277,6 +280,9 @@ impl<'t> ProcessWalk<'t> {
         };
         if kind.is_probe {
             self.leave_probe(thread, position);
+        }
+        if let Some(file) = self.attributes.file.take() {
+            self.leave_file_call(thread, file, time);
         }
         if flushes {
             self.leave_flush(thread, window, position);
@@ -483,6 +489,7 @@ impl<'t> ProcessWalk<'t> {
         self.drop_tasks();
         self.match_locks();
         self.check_open_epochs();
+        settle_files(&mut self.operations);
         self.drop_requests();
         if !self.was_initialized {
             // Not recorded from the start: the first operations of the process may be missing.

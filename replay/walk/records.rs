@@ -14,7 +14,7 @@ use crate::coverage::Fate;
 use crate::findings::Finding;
 use crate::ids::EventNumber;
 use crate::int::to_u32;
-use crate::operations::{Asked, CallSite, Collective, Done, Neighbors};
+use crate::operations::{CallSite, Collective, Done, Neighbors};
 use crate::options::Semantics;
 use crate::severity::amount;
 use crate::trace::Artificial;
@@ -237,9 +237,22 @@ impl ProcessWalk<'_> {
                     self.test(thread, request_id);
                 }
             }
-            Event::IoOperationComplete { .. } => {
-                self.complete(thread, Asked::Unknown);
-                self.threads[thread].ignore();
+            Event::IoCreateHandle { handle, .. } if self.trace.semantics.replays_all_of_mpi() => {
+                self.change_handle(thread, mappings, handle, (CollectiveOp::CREATE_HANDLE, time));
+            }
+            Event::IoDestroyHandle { handle } if self.trace.semantics.replays_all_of_mpi() => {
+                self.change_handle(thread, mappings, handle, (CollectiveOp::DESTROY_HANDLE, time));
+            }
+            Event::IoOperationBegin { handle, mode, operation_flags, matching_id, .. }
+                if self.trace.semantics.replays_all_of_mpi() =>
+            {
+                let id = (handle, matching_id);
+                self.begin_transfer(thread, mappings, id, (mode, operation_flags), time);
+            }
+            Event::IoOperationComplete { handle, matching_id, .. }
+                if self.trace.semantics.replays_all_of_mpi() =>
+            {
+                self.complete_transfer(thread, mappings, (handle, matching_id), time);
             }
             _ => self.threads[thread].ignore(),
         }

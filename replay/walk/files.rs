@@ -1,0 +1,188 @@
+//! Records of MPI-IO: collective operations on files (MPI 4.1, chapter 14; rest of MPI 9). Operations that a process does by
+//! itself wait for nobody.
+
+use model::{CollectiveOp, Ticks};
+use otf2::{MappingType, Mappings, ROOT_NONE};
+use patterns::matched::CollectiveClass;
+use rustc_hash::FxHashMap;
+
+use super::process::ProcessWalk;
+use super::stack::NONE;
+use crate::coverage::Fate;
+use crate::int::to_u32;
+use crate::operations::{Asked, Collective, Done, NonBlocking, Operations};
+
+/// OTF2's flags of an operation on a file.
+const NON_BLOCKING: u32 = 1;
+const COLLECTIVE: u32 = 2;
+
+/// OTF2's mode of an operation that flushes.
+const FLUSH: u8 = 2;
+
+/// Beyond the codes of modes: an operation whose calls are two, begin and end.
+const SPLIT: u8 = 4;
+
+/// Operations on files that are not complete yet, by handle and the id that matches them, the innermost last.
+#[derive(Debug, Default)]
+pub(super) struct OpenTransfers(FxHashMap<(u32, u64), Vec<Transfer>>);
+
+/// A collective operation that is not complete.
+#[derive(Clone, Copy, Debug)]
+struct Transfer {
+    mode: u8,
+    /// Position among the non-blocking operations, or [`NONE`] if it blocks.
+    nonblocking: u32,
+}
+
+impl ProcessWalk<'_> {
+    /// Returns the number of a handle among the sets of processes, if several processes have opened it together.
+    fn file_handle(&mut self, thread: usize, reference: u64) -> Option<u32> {
+        let Some(position) = self.trace.definitions.file_handles.position(reference) else {
+            self.undefined(thread, "file handle", reference);
+            return None;
+        };
+        let handle = &self.trace.definitions.file_handles[position];
+        handle.communicator.map(|_| self.trace.file_handle(position))
+    }
+
+    fn local_handle(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<u32> {
+        let reference = mappings.global(MappingType::IoHandle, local);
+        self.file_handle(thread, u64::from(reference))
+    }
+
+    /// Adds a collective operation that handles a file, in the current call. Members wait from enter to leave, which is not
+    /// known yet ([`settle_files`]).
+    fn add_file_operation(
+        &mut self,
+        thread: usize,
+        handle: u32,
+        (class, operation): (CollectiveClass, u8),
+        time: Ticks,
+    ) {
+        if !self.is_in_mpi(thread) {
+            return;
+        }
+        self.decide_collective(thread, Some(class), handle);
+        let part = Collective {
+            communicator: handle,
+            class: Some(class),
+            operation,
+            ..Collective::between(Ticks::MIN, time)
+        };
+        self.add_collective(thread, part, None);
+    }
+
+    /// Opens or closes a file.
+    pub(super) fn change_handle(
+        &mut self,
+        thread: usize,
+        mappings: &Mappings,
+        handle: u32,
+        (operation, time): (CollectiveOp, Ticks),
+    ) {
+        if let Some(handle) = self.local_handle(thread, mappings, handle) {
+            let kind = (CollectiveClass::FileHandling, operation.0);
+            self.add_file_operation(thread, handle, kind, time);
+        }
+    }
+
+    /// Leaves a call that handles a file and has no record of its own.
+    pub(super) fn leave_file_call(&mut self, thread: usize, reference: u32, time: Ticks) {
+        if let Some(handle) = self.file_handle(thread, u64::from(reference)) {
+            let kind = (CollectiveClass::FileHandling, CollectiveOp::BARRIER.0);
+            self.add_file_operation(thread, handle, kind, time);
+        }
+    }
+
+    /// Begins an operation on a file.
+    pub(super) fn begin_transfer(
+        &mut self,
+        thread: usize,
+        mappings: &Mappings,
+        (handle, id): (u32, u64),
+        (mode, flags): (u8, u32),
+        time: Ticks,
+    ) {
+        if flags & COLLECTIVE == 0 {
+            return;
+        }
+        let Some(handle) = self.local_handle(thread, mappings, handle) else { return };
+        let mut nonblocking = NONE;
+        if flags & NON_BLOCKING != 0 {
+            let Some(call) = self.mpi_call(thread) else { return };
+            self.decide(thread, Fate::Analysed);
+            let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
+            if self.trace.kinds.get(region as usize).is_some_and(|kind| kind.begins_transfer) {
+                let kind = (CollectiveClass::FileTransfer, SPLIT | mode);
+                self.add_file_operation(thread, handle, kind, time);
+            }
+            nonblocking = to_u32(self.operations.nonblocking.len());
+            let position = self.mark_operation(thread);
+            let requested = self.operations.call(call).interval.enter;
+            self.operations.nonblocking.push(NonBlocking {
+                requested,
+                call,
+                position,
+                persistent: None,
+                done: None,
+            });
+        }
+        self.transfers.0.entry((handle, id)).or_default().push(Transfer { mode, nonblocking });
+    }
+
+    /// Completes an operation on a file.
+    pub(super) fn complete_transfer(
+        &mut self,
+        thread: usize,
+        mappings: &Mappings,
+        (handle, id): (u32, u64),
+        time: Ticks,
+    ) {
+        let Some(handle) = self.local_handle(thread, mappings, handle) else {
+            return self.complete(thread, Asked::Unknown);
+        };
+        let begun = self.transfers.0.get_mut(&(handle, id)).and_then(Vec::pop);
+        let Some(Transfer { mode, nonblocking }) = begun else {
+            return self.complete(thread, Asked::Unknown);
+        };
+        if nonblocking == NONE {
+            let class =
+                if mode == FLUSH { CollectiveClass::FileHandling } else { CollectiveClass::FileTransfer };
+            return self.add_file_operation(thread, handle, (class, mode), time);
+        }
+        self.complete(thread, Asked::Collective(nonblocking));
+        self.decide(thread, Fate::Analysed);
+        let Some(call) = self.mpi_call(thread) else { return };
+        let position = self.mark_operation(thread);
+        self.requests.completed += 1;
+        self.operations.nonblocking[nonblocking as usize].done = Some(Done {
+            time,
+            call,
+            position,
+            order: self.requests.completed,
+            communicator: handle,
+            class: Some(CollectiveClass::FileTransfer),
+            operation: mode,
+            root: ROOT_NONE,
+            sent: 0,
+            received: 0,
+            neighbors: None,
+        });
+    }
+}
+
+/// Sets the times of collective operations on files: they last as long as their calls, whose ends are known now.
+pub(super) fn settle_files(operations: &mut Operations) {
+    let is_of_file = |class: Option<CollectiveClass>| {
+        matches!(class, Some(CollectiveClass::FileHandling | CollectiveClass::FileTransfer))
+    };
+    for collective in operations.collectives.iter_mut().filter(|it| is_of_file(it.class)) {
+        let call = operations.calls.get(collective.call).interval;
+        (collective.begin, collective.end) = (call.enter, call.leave);
+    }
+    for done in operations.nonblocking.iter_mut().filter_map(|operation| operation.done.as_mut()) {
+        if is_of_file(done.class) {
+            done.time = operations.calls.get(done.call).interval.leave;
+        }
+    }
+}

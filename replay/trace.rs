@@ -122,6 +122,8 @@ pub struct RegionKind {
     pub is_disconnect: bool,
     /// How it completes messages.
     pub completion: Completion,
+    /// Whether it takes time for more than communication: it makes or frees something, or accesses a file.
+    pub has_own_work: bool,
     /// Whether it completes messages and may go on for no other reason than that the other process is outside of MPI.
     pub may_stall: bool,
     /// Whether MPI moves on in it what other processes wait for; in reference semantics nobody asks.
@@ -604,6 +606,7 @@ fn kind(region: &Region, context: Context) -> RegionKind {
         is_parallel,
         barrier: None,
         lock: None,
+        has_own_work: has_own_work(class),
         may_stall: completes_messages(&name, class) && semantics.replays_all_of_mpi(),
         makes_progress: mpi::makes_progress(&name) && semantics.replays_all_of_mpi(),
         is_probe: class == Class::Probe && semantics.replays_all_of_mpi(),
@@ -683,6 +686,22 @@ fn fate_beyond_reference(name: &str, (role, class): (RegionRole, Class), context
         _ if name.starts_with("neighbor_") || name.starts_with("ineighbor_") => Some(Fate::Neighborhood),
         _ => None,
     }
+}
+
+/// Whether a function takes time for more than communication.
+fn has_own_work(class: Class) -> bool {
+    matches!(
+        class,
+        Class::CommunicatorAlone
+            | Class::CommunicatorTogether
+            | Class::Window
+            | Class::FileAlone
+            | Class::FileTogether
+            | Class::FileRead
+            | Class::FileWrite
+            | Class::FileReadTogether
+            | Class::FileWriteTogether
+    )
 }
 
 /// Whether a process calls a function on a file by itself, and the function returns when it is done: nobody else can hold it up

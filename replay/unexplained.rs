@@ -2,7 +2,8 @@
 //!
 //! A wait state needs a pattern. Where none applies, a call may still wait: for a message that the library of
 //! the other side does not transfer while its process is outside of MPI, or for an operation that is not
-//! analysed. Such time is known to be spent, but the reason is not; it counts as not analysed.
+//! analysed. Such time is known to be spent, but the reason is not; it counts as not analysed. Calls that make or
+//! free something, or access a file, take their time for that.
 
 use model::Ticks;
 use rustc_hash::FxHashMap;
@@ -63,7 +64,8 @@ impl LongCalls {
         let mut bytes: FxHashMap<CallId, u64> = FxHashMap::default();
         for at in CallId::default().until(CallId::new(operations.calls.len())) {
             let call = operations.call(at);
-            let is_counted = call.is_analysed && lost.binary_search(&at).is_err();
+            let is_counted =
+                call.is_analysed && !call.site.has_own_work && lost.binary_search(&at).is_err();
             if is_counted && self.is_long(operations, at) {
                 bytes.insert(at, 0);
             }

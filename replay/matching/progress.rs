@@ -69,7 +69,15 @@ mod tests {
         for &(thread, enter, leave) in calls {
             let (path, row) = (PathId::default(), Row::default());
             let (completion, location) = (Completion::Other, u32::from(thread > 0));
-            let site = CallSite { location, path, row, completion, is_mpi: true, makes_progress: true };
+            let site = CallSite {
+                location,
+                path,
+                row,
+                completion,
+                is_mpi: true,
+                makes_progress: true,
+                has_own_work: false,
+            };
             let id = operations.calls.enter(thread, (path, row), (enter, EventNumber::NONE), || site);
             operations.calls.leave(id, leave, true);
         }

@@ -38,6 +38,8 @@ pub struct CallSite {
     pub is_mpi: bool,
     /// Whether MPI moves on in them what other processes wait for (rest of MPI 2.5).
     pub makes_progress: bool,
+    /// Whether they take time for more than communication: they make or free something, or access a file.
+    pub has_own_work: bool,
 }
 
 impl CallSite {
@@ -218,7 +220,7 @@ mod tests {
 
     fn site(row: Row, path: PathId) -> CallSite {
         let completion = Completion::Test;
-        CallSite { location: 7, path, row, completion, is_mpi: true, makes_progress: true }
+        CallSite { location: 7, path, row, completion, is_mpi: true, makes_progress: true, has_own_work: false }
     }
 
     #[test]

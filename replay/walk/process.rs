@@ -556,8 +556,8 @@ pub(super) fn call_of(
         // Operations that complete while recording is off have an unknown completion: no call is known to
         // wait for them.
         let completion = if is_off { Completion::Test } else { kind.completion };
-        let RegionKind { is_mpi, makes_progress, .. } = kind;
-        CallSite { location, path, row, completion, is_mpi, makes_progress }
+        let RegionKind { is_mpi, makes_progress, has_own_work, .. } = kind;
+        CallSite { location, path, row, completion, is_mpi, makes_progress, has_own_work }
     })
 }
 

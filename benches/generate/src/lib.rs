@@ -26,8 +26,9 @@ mod grid;
 mod job;
 mod location;
 mod mpi;
-pub mod patterns;
+mod patterns;
 mod regions;
+mod severities;
 mod sweep;
 
 use std::path::Path;
@@ -36,8 +37,8 @@ use otf2::{Anchor, Archive, ArchiveWriter, ByteOrder};
 use tracing::debug;
 
 pub use job::{Error, Job};
-pub use location::START;
 pub use patterns::{PATTERNS, Pattern};
+pub use severities::Severities;
 
 use location::Location;
 

@@ -16,7 +16,10 @@ use crate::regions::{COMM_RANK, COMM_SIZE, FINALIZE, INIT, INIT_THREAD, MAIN};
 pub(crate) const EPOCH: u64 = 3_600_000_000_000;
 
 /// Start of the first step of a pattern, in nanoseconds since the start of the program.
-pub const START: u64 = 1_000_000;
+pub(crate) const START: u64 = 1_000_000;
+
+/// Time of the last event before those of the pattern, likewise.
+pub(crate) const STARTED: u64 = START - 99_520;
 
 /// Longest time between the end of the pattern and the end of the program in nanoseconds.
 pub(crate) const SHUTDOWN: u64 = 20_000;
@@ -123,6 +126,7 @@ impl<'a> Location<'a> {
             self.enter(50, region)?;
             self.leave(40, region)?;
         }
+        debug_assert_eq!(self.now, STARTED);
         Ok(())
     }
 

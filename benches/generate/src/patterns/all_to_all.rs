@@ -15,6 +15,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     functions: &["transform"],
     plan,
     run,
+    severities: None,
 };
 const TRANSFORM: u32 = function(0);
 
@@ -24,8 +25,7 @@ const SLOT: u64 = 14_000;
 const DURATION: u64 = 1500;
 const BYTES: u64 = 64;
 
-/// Streams of random numbers of a step, besides the one for the work of ranks.
-const LAST: u64 = u64::MAX;
+/// Streams of random numbers of a step, besides those for the work of ranks.
 const ROOT: u64 = u64::MAX - 1;
 const DURATIONS: u64 = 1 << 32;
 
@@ -34,19 +34,13 @@ fn plan(job: &Job) -> Plan {
     Plan { steps, ticks: steps * SLOT }
 }
 
-/// The rank that arrives last. It is drawn, since comparing the work of all ranks would take too long.
-fn last(job: &Job, step: u64) -> u32 {
-    below(draw(job.seed, LAST, step), job.ranks.into()) as u32
-}
-
 /// Time at which a rank finishes its work.
 fn finished(job: &Job, rank: u32, step: u64) -> u64 {
-    let load = if rank == last(job, step) { 1000 + job.load(rank, step) / 4 } else { job.load(rank, step) };
-    START + step * SLOT + 2000 + 8 * load
+    START + step * SLOT + 2000 + 8 * job.load_before_all(rank, step)
 }
 
 fn operation(job: &Job, step: u64) -> Collective {
-    let root = below(draw(job.seed, ROOT, step), job.ranks.into()) as u32;
+    let root = job.any(ROOT, step);
     match step % 8 {
         2 => Collective::Bcast { root },
         4 => Collective::Reduce { root },
@@ -64,7 +58,7 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
         let needs = match operation {
             Collective::Bcast { root } => finished(job, root, step),
             Collective::Reduce { root } if root != rank => mine,
-            _ => finished(job, last(job, step), step),
+            _ => finished(job, job.last(step), step),
         };
         // All ranks call the operation equally long after their work.
         let begins = needs.max(mine) + BETWEEN;

@@ -15,6 +15,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     functions: &["advance", "assemble", "element", "solve", "smooth", "residual", "prolong", "update"],
     plan,
     run,
+    severities: None,
 };
 const ADVANCE: u32 = function(0);
 const ASSEMBLE: u32 = function(1);

@@ -42,6 +42,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     ],
     plan,
     run,
+    severities: None,
 };
 const FUNCTIONS: u64 = PATTERN.functions.len() as u64;
 

@@ -20,6 +20,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     functions: &["kernel"],
     plan,
     run,
+    severities: None,
 };
 const KERNEL: u32 = function(0);
 

@@ -16,6 +16,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     functions: &["task", "prepare", "compute", "check"],
     plan,
     run,
+    severities: None,
 };
 const TASK: u32 = function(0);
 const PREPARE: u32 = function(1);

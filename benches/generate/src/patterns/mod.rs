@@ -5,8 +5,8 @@ mod compute;
 mod deep_calls;
 mod hybrid;
 mod master_worker;
-pub mod ping_pong;
-pub mod ring;
+mod ping_pong;
+mod ring;
 mod stencil;
 mod sweeps;
 mod wavefront;
@@ -15,6 +15,7 @@ use std::fmt;
 
 use crate::job::Job;
 use crate::location::Location;
+use crate::severities::Severities;
 
 /// All patterns, in the order of the documentation.
 pub const PATTERNS: &[&Pattern] = &[
@@ -46,6 +47,9 @@ pub struct Pattern {
     pub(crate) plan: fn(&Job) -> Plan,
     /// Writes this number of steps of a location.
     pub(crate) run: fn(&mut Location<'_>, u64) -> Result<(), otf2::Error>,
+    /// Computes what the analysis has to find for a rank of a job, if that follows from the work of the ranks without
+    /// simulating them.
+    pub severities: Option<fn(&Job, u32) -> Severities>,
 }
 
 impl Pattern {

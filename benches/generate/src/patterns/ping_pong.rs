@@ -3,9 +3,10 @@
 use super::{Pattern, Plan};
 use crate::draw::{below, draw};
 use crate::job::Job;
-use crate::location::{Location, START};
-use crate::mpi::{BETWEEN, MESSAGE};
+use crate::location::{Location, START, STARTED};
+use crate::mpi::{BETWEEN, CALL, MESSAGE};
 use crate::regions::function;
+use crate::severities::Severities;
 
 pub(super) const PATTERN: Pattern = Pattern {
     name: "ping-pong",
@@ -16,6 +17,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     functions: &["ping", "pong", "alone"],
     plan,
     run,
+    severities: Some(severities),
 };
 const PING: u32 = function(0);
 const PONG: u32 = function(1);
@@ -32,18 +34,18 @@ const TAG: u32 = 1;
 /// Schedule of a pair in a step. Times are those of calls of MPI, in nanoseconds since the start of the
 /// program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Exchange {
+struct Exchange {
     /// Time at which the first rank sends.
-    pub ping: u64,
+    ping: u64,
     /// Time at which the second rank is ready to receive, if the message is large: it then works before,
     /// instead of after.
-    pub ready: Option<u64>,
+    ready: Option<u64>,
     /// Time at which the second rank sends.
-    pub pong: u64,
+    pong: u64,
 }
 
 /// Schedule of a pair in a step; `first` is the rank that sends first, an even one.
-pub fn exchange(job: &Job, first: u32, step: u64) -> Exchange {
+fn exchange(job: &Job, first: u32, step: u64) -> Exchange {
     let begin = START + step * SLOT;
     let ping = begin + 500 + 3 * job.load(first, step) + BETWEEN;
     let work = job.load(first + 1, step);
@@ -99,4 +101,29 @@ fn alone(location: &mut Location<'_>, step: u64) -> Result<(), otf2::Error> {
         location.work(ALONE, START + step * SLOT + (part + 1) * SLOT / 5)?;
     }
     Ok(())
+}
+
+/// The first rank of a pair waits for the answer, or until the second one is ready; the second one for a small message.
+fn severities(job: &Job, rank: u32) -> Severities {
+    let mut severities = Severities::default();
+    let (first, next_call) = (rank & !1, CALL + BETWEEN);
+    let has_partner = rank ^ 1 < job.ranks;
+    let (mut late_sender, mut late_receiver) = (0, 0);
+    for step in 0..if has_partner { plan(job).steps } else { 0 } {
+        let Exchange { ping, ready, pong } = exchange(job, first, step);
+        match ready {
+            _ if rank == first => {
+                late_sender += pong - ready.map_or(ping + next_call, |ready| ready + TRANSFER + BETWEEN);
+                late_receiver += ready.map_or(0, |ready| ready - ping);
+            }
+            None => {
+                let last = step.checked_sub(1).map(|last| exchange(job, first, last).pong + next_call);
+                late_sender += ping - last.unwrap_or(STARTED + BETWEEN);
+            }
+            Some(_) => {}
+        }
+    }
+    severities.add("mpi_latesender", late_sender);
+    severities.add("mpi_latereceiver", late_receiver);
+    severities
 }

@@ -20,6 +20,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     functions: &["relax", "exchange", "residual"],
     plan,
     run,
+    severities: None,
 };
 const RELAX: u32 = function(0);
 const EXCHANGE: u32 = function(1);

@@ -20,6 +20,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     functions: &["lower_plane", "upper_plane", "norm", "border", "reflect"],
     plan,
     run,
+    severities: None,
 };
 const LOWER_PLANE: u32 = function(0);
 const UPPER_PLANE: u32 = function(1);

@@ -16,6 +16,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     functions: &["sweep_plane", "border", "reflect"],
     plan,
     run,
+    severities: None,
 };
 const SWEEP_PLANE: u32 = function(0);
 const BORDER: [u32; 2] = [function(1), function(2)];

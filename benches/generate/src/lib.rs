@@ -20,12 +20,15 @@
 //! readings of its rank's [clock](Job::drift).
 
 mod clock;
+mod collectives;
 mod definitions;
 mod draw;
+mod gatherings;
 mod grid;
 mod job;
 mod location;
 mod mpi;
+mod objects;
 mod patterns;
 mod regions;
 mod severities;
@@ -41,6 +44,7 @@ pub use patterns::{PATTERNS, Pattern};
 pub use severities::Severities;
 
 use location::Location;
+use objects::Groups;
 
 /// Size of a written trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -68,11 +72,12 @@ pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
     // Without fsync: a trace that is lost with the machine can be made again.
     let mut archive = ArchiveWriter::create(directory.join("traces.otf2"), anchor(job))?.unsynced();
     debug!(?directory, %job, "archive created");
+    let groups = Groups::of(job);
     let mut written = Written::default();
     let mut counts = Vec::new();
     for rank in 0..job.ranks {
         for thread in 0..job.threads {
-            let location = Location::create(job, &archive, rank, thread)?;
+            let location = Location::create(job, &archive, groups.of_rank(rank), rank, thread)?;
             let (events, messages) = location.write(plan)?;
             debug!(rank, thread, events, messages, "event file written");
             counts.push(events);
@@ -82,7 +87,7 @@ pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
         }
     }
     // Definitions come last because they contain the numbers of events.
-    definitions::write(job, plan, &counts, &mut archive)?;
+    definitions::write(job, plan, &groups, &counts, &mut archive)?;
     archive.finish()?;
     written.locations = counts.len() as u64;
     let archive = Archive::open(directory)?;

@@ -42,6 +42,15 @@ regions! {
     REDUCE "MPI_Reduce" "MPI" COLL_ALL2ONE MPI;
     ALLREDUCE "MPI_Allreduce" "MPI" COLL_ALL2ALL MPI;
     ALLTOALL "MPI_Alltoall" "MPI" COLL_ALL2ALL MPI;
+    WAIT "MPI_Wait" "MPI" POINT2POINT MPI;
+    IBARRIER "MPI_Ibarrier" "MPI" BARRIER MPI;
+    IALLREDUCE "MPI_Iallreduce" "MPI" COLL_ALL2ALL MPI;
+    IALLTOALL "MPI_Ialltoall" "MPI" COLL_ALL2ALL MPI;
+    CART_CREATE "MPI_Cart_create" "MPI" FUNCTION MPI;
+    COMM_FREE "MPI_Comm_free" "MPI" FUNCTION MPI;
+    NEIGHBOR_ALLTOALL "MPI_Neighbor_alltoall" "MPI" COLL_ALL2ALL MPI;
+    NEIGHBOR_ALLTOALLV "MPI_Neighbor_alltoallv" "MPI" COLL_ALL2ALL MPI;
+    INEIGHBOR_ALLTOALLV "MPI_Ineighbor_alltoallv" "MPI" COLL_ALL2ALL MPI;
     PARALLEL "!$omp parallel @main.c:40" "main.c" PARALLEL OPENMP;
     LOOP "!$omp for @main.c:42" "main.c" LOOP OPENMP;
     LOOP_BARRIER "!$omp implicit barrier @main.c:45" "main.c" IMPLICIT_BARRIER OPENMP;

@@ -5,6 +5,7 @@ use crate::draw::{below, draw};
 use crate::job::Job;
 use crate::location::{Location, START};
 use crate::mpi::{BETWEEN, CALL, MESSAGE};
+use crate::objects::Objects;
 use crate::regions::function;
 
 pub(super) const PATTERN: Pattern = Pattern {
@@ -14,6 +15,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 2,
     functions: &["task", "prepare", "compute", "check"],
+    objects: Objects::NONE,
     plan,
     run,
     severities: None,

@@ -5,6 +5,8 @@ mod compute;
 mod deep_calls;
 mod hybrid;
 mod master_worker;
+mod neighborhood;
+mod non_blocking;
 mod ping_pong;
 mod ring;
 mod stencil;
@@ -15,6 +17,7 @@ use std::fmt;
 
 use crate::job::Job;
 use crate::location::Location;
+use crate::objects::Objects;
 use crate::severities::Severities;
 
 /// All patterns, in the order of the documentation.
@@ -23,6 +26,8 @@ pub const PATTERNS: &[&Pattern] = &[
     &wavefront::PATTERN,
     &sweeps::PATTERN,
     &all_to_all::PATTERN,
+    &non_blocking::PATTERN,
+    &neighborhood::PATTERN,
     &ring::PATTERN,
     &master_worker::PATTERN,
     &ping_pong::PATTERN,
@@ -43,6 +48,8 @@ pub struct Pattern {
     pub least_ranks: u32,
     /// Names of the program's functions besides `main`.
     pub(crate) functions: &'static [&'static str],
+    /// Objects of MPI that its events name, besides the communicators of every program.
+    pub(crate) objects: Objects,
     /// Computes the number of steps of a job, and their length.
     pub(crate) plan: fn(&Job) -> Plan,
     /// Writes this number of steps of a location.

@@ -5,6 +5,7 @@ use crate::draw::{below, draw};
 use crate::job::Job;
 use crate::location::{Location, START, STARTED};
 use crate::mpi::{BETWEEN, CALL, MESSAGE};
+use crate::objects::Objects;
 use crate::regions::function;
 use crate::severities::Severities;
 
@@ -15,6 +16,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 2,
     functions: &["ping", "pong", "alone"],
+    objects: Objects::NONE,
     plan,
     run,
     severities: Some(severities),

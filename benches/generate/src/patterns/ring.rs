@@ -4,6 +4,7 @@ use super::{Pattern, Plan};
 use crate::job::Job;
 use crate::location::{Location, START, STARTED};
 use crate::mpi::{BETWEEN, CALL, MESSAGE};
+use crate::objects::Objects;
 use crate::regions::function;
 use crate::severities::Severities;
 
@@ -13,6 +14,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["use_token"],
+    objects: Objects::NONE,
     plan,
     run,
     severities: Some(severities),

@@ -5,7 +5,7 @@ use otf2::{ArchiveWriter, Definition, List, UNDEFINED, ValueType};
 
 use crate::job::Job;
 use crate::location::{EPOCH, SHUTDOWN, START, reference};
-use crate::objects::{FIRST_GROUP, GRID, Groups, NEIGHBORS_IN, NEIGHBORS_OUT};
+use crate::objects::{FIRST_GROUP, GRID, Groups, NEIGHBORS_IN, NEIGHBORS_OUT, WINDOW};
 use crate::patterns::Plan;
 use crate::regions::REGIONS;
 
@@ -22,7 +22,7 @@ pub(crate) const PROGRAM: u32 = 1;
 /// The group of all ranks.
 const ALL_RANKS: u32 = 1;
 
-/// Flag of communicators: events say when they are created and destroyed.
+/// Flag of communicators and windows: events say when they are created and destroyed.
 const CREATE_AND_DESTROY_EVENTS: u32 = 1;
 
 /// Ranks on a node.
@@ -184,6 +184,10 @@ impl Definitions<'_> {
                 let (name, value_type) = (self.string(name)?, ValueType::GROUP);
                 self.define(Definition::Attribute { reference, name, value_type, description: 0 })?;
             }
+        }
+        if job.pattern.objects.window {
+            let name = self.string("window")?;
+            self.define(Definition::RmaWin { reference: WINDOW, name, comm: WORLD, flags })?;
         }
         Ok(())
     }

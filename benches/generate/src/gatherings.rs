@@ -1,5 +1,5 @@
-//! Calls of all ranks before the first step and after the last one: they create a grid, for which all wait
-//! for the last rank, and free it, which does not need anybody.
+//! Calls of all ranks before the first step and after the last one: they create a grid or a window, and free it. All wait
+//! for the last rank, except where `MPI_Comm_free` does not need anybody.
 
 use model::CollectiveOp;
 use otf2::{Event, ROOT_NONE};
@@ -8,8 +8,9 @@ use crate::definitions::WORLD;
 use crate::job::Job;
 use crate::location::{Location, START};
 use crate::mpi::CALL;
-use crate::objects::GRID;
-use crate::regions::{CART_CREATE, COMM_FREE};
+use crate::objects::{GRID, WINDOW};
+use crate::one_sided::{PROCESS, end_of_collective};
+use crate::regions::{CART_CREATE, COMM_FREE, WIN_ALLOCATE, WIN_FREE};
 use crate::severities::Severities;
 
 /// Time that calls behind the last step take at most, in nanoseconds.
@@ -19,7 +20,7 @@ pub(crate) const FREEING: u64 = 8000;
 const CREATE: u64 = u64::MAX - 5;
 const FREE: u64 = u64::MAX - 6;
 
-/// Time at which a rank creates the grid.
+/// Time at which a rank creates the grid or the window.
 fn creates(job: &Job, rank: u32) -> u64 {
     START - 60_000 + 5 * job.load_before_all(rank, CREATE)
 }
@@ -32,6 +33,13 @@ fn frees(job: &Job, rank: u32, end: u64) -> u64 {
 /// Time at which a call returns to which the last rank has come at `last`. That one comes last to what follows, too.
 fn returns(job: &Job, rank: u32, step: u64, last: u64) -> u64 {
     last + 3 * job.load_before_all(rank, step)
+}
+
+/// Adds how long a rank waits until all create and free a window.
+pub(crate) fn add_window(severities: &mut Severities, job: &Job, rank: u32) {
+    let wait = |step, comes: &dyn Fn(u32) -> u64| comes(job.last(step)) - comes(rank);
+    severities.add("mpi_rma_wait_at_create", wait(CREATE, &|rank| creates(job, rank)));
+    severities.add("mpi_rma_wait_at_free", wait(FREE, &|rank| frees(job, rank, START)));
 }
 
 /// Adds how long a rank waits until all create a grid.
@@ -60,6 +68,27 @@ impl Location<'_> {
         self.event(end, Event::CommDestroy { communicator: GRID })?;
         self.event(end, end_of_handle(CollectiveOp::DESTROY_HANDLE, GRID))?;
         self.event(end, Event::Leave { region: COMM_FREE })
+    }
+
+    /// Creates the window.
+    pub(crate) fn create_window(&mut self) -> Result<(), otf2::Error> {
+        let (begin, end) = self.creation();
+        self.event(begin, Event::Enter { region: WIN_ALLOCATE })?;
+        self.event(begin, Event::RmaCollectiveBegin {})?;
+        self.event(end, Event::RmaWinCreate { win: WINDOW })?;
+        self.event(end, end_of_collective(CollectiveOp::CREATE_HANDLE_AND_ALLOCATE, PROCESS))?;
+        self.event(end, Event::Leave { region: WIN_ALLOCATE })
+    }
+
+    /// Frees the window behind the last step, which ends at `end` for all ranks.
+    pub(crate) fn free_window(&mut self, end: u64) -> Result<(), otf2::Error> {
+        let (job, begin) = (self.job, frees(self.job, self.rank, end));
+        let end = returns(job, self.rank, FREE, frees(job, job.last(FREE), end));
+        self.event(begin, Event::Enter { region: WIN_FREE })?;
+        self.event(begin, Event::RmaCollectiveBegin {})?;
+        self.event(end, Event::RmaWinDestroy { win: WINDOW })?;
+        self.event(end, end_of_collective(CollectiveOp::DESTROY_HANDLE_AND_DEALLOCATE, PROCESS))?;
+        self.event(end, Event::Leave { region: WIN_FREE })
     }
 
     /// When this rank begins to create something, and when it has.

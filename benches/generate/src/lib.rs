@@ -29,6 +29,7 @@ mod job;
 mod location;
 mod mpi;
 mod objects;
+mod one_sided;
 mod patterns;
 mod regions;
 mod severities;

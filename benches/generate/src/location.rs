@@ -9,6 +9,7 @@ use crate::definitions::{PROGRAM, SELF, WORLD};
 use crate::draw::{below, draw};
 use crate::gatherings::end_of_handle;
 use crate::job::Job;
+use crate::one_sided::Accesses;
 use crate::patterns::Plan;
 use crate::regions::{COMM_RANK, COMM_SIZE, FINALIZE, INIT, INIT_THREAD, MAIN};
 
@@ -43,6 +44,8 @@ pub(crate) struct Location<'a> {
     pub(crate) groups: [u32; 2],
     /// Number of messages sent.
     pub(crate) messages: u64,
+    /// What it has accessed in windows.
+    pub(crate) accesses: Accesses,
     now: u64,
     clock: Clock,
     events: EventWriter,
@@ -58,7 +61,17 @@ impl<'a> Location<'a> {
     ) -> Result<Location<'a>, otf2::Error> {
         let events = archive.events(reference(rank, thread))?;
         let clock = Clock::new(job, rank);
-        Ok(Location { job, rank, thread, groups, messages: 0, now: 0, clock, events })
+        Ok(Location {
+            job,
+            rank,
+            thread,
+            groups,
+            messages: 0,
+            accesses: Accesses::default(),
+            now: 0,
+            clock,
+            events,
+        })
     }
 
     /// Writes all events; returns their number and the number of messages sent.
@@ -124,6 +137,20 @@ impl<'a> Location<'a> {
     pub(crate) fn work(&mut self, region: u32, until: u64) -> Result<(), otf2::Error> {
         self.enter(10, region)?;
         self.event(until, Event::Leave { region })
+    }
+
+    /// Spends a stretch of time in a number of calls of a function.
+    pub(crate) fn work_in_parts(
+        &mut self,
+        region: u32,
+        begin: u64,
+        length: u64,
+        parts: u64,
+    ) -> Result<(), otf2::Error> {
+        for part in 1..=parts {
+            self.work(region, begin + part * length / (parts + 1))?;
+        }
+        Ok(())
     }
 
     /// Writes the start of the program; the pattern can start at [`START`].

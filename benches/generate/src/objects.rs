@@ -1,4 +1,4 @@
-//! Objects of MPI that the events of some patterns name: a communicator with a grid, and groups of partners.
+//! Objects of MPI that the events of some patterns name: a communicator with a grid, a window, and groups of partners.
 
 use std::collections::HashMap;
 
@@ -6,6 +6,9 @@ use crate::job::Job;
 
 /// The communicator with a grid.
 pub(crate) const GRID: u32 = 2;
+
+/// The window, on all ranks.
+pub(crate) const WINDOW: u32 = 0;
 
 /// Attributes of the end of an operation among neighbours.
 pub(crate) const NEIGHBORS_IN: u32 = 0;
@@ -17,6 +20,7 @@ pub(crate) const FIRST_GROUP: u32 = 3;
 /// Objects of a pattern.
 pub(crate) struct Objects {
     pub(crate) grid: bool,
+    pub(crate) window: bool,
     pub(crate) partners: Option<Partners>,
 }
 
@@ -24,7 +28,7 @@ pub(crate) struct Objects {
 pub(crate) type Partners = fn(&Job, u32) -> [Vec<u32>; 2];
 
 impl Objects {
-    pub(crate) const NONE: Objects = Objects { grid: false, partners: None };
+    pub(crate) const NONE: Objects = Objects { grid: false, window: false, partners: None };
 }
 
 /// The groups of partners of all ranks. Equal ones are one definition.

@@ -118,6 +118,8 @@ fn ranks_with_the_same_partners_share_a_group() {
     assert_eq!((all, of_all), (3, 2 * 4));
     // Opposite corners of a square have the same neighbours.
     assert_eq!(groups("neighborhood", 4), (3 + 2, 2 * 4 + 2 * 2));
+    // In the east and in the south of a rank are those in the north and in the west of another one.
+    assert_eq!(groups("post-start", 12), (3 + 12, 2 * 12 + 12 * 2));
     assert_eq!(groups("neighborhood", 1024), (3 + 1024, 2 * 1024 + 1024 * 4));
 }
 

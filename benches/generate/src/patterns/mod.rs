@@ -3,11 +3,15 @@
 mod all_to_all;
 mod compute;
 mod deep_calls;
+mod fence;
 mod hybrid;
+mod lock_all;
+mod locks;
 mod master_worker;
 mod neighborhood;
 mod non_blocking;
 mod ping_pong;
+mod post_start;
 mod ring;
 mod stencil;
 mod sweeps;
@@ -28,6 +32,10 @@ pub const PATTERNS: &[&Pattern] = &[
     &all_to_all::PATTERN,
     &non_blocking::PATTERN,
     &neighborhood::PATTERN,
+    &fence::PATTERN,
+    &post_start::PATTERN,
+    &locks::PATTERN,
+    &lock_all::PATTERN,
     &ring::PATTERN,
     &master_worker::PATTERN,
     &ping_pong::PATTERN,

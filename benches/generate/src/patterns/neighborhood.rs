@@ -26,7 +26,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["relax", "interior"],
-    objects: Objects { grid: true, partners: Some(partners) },
+    objects: Objects { grid: true, partners: Some(partners), ..Objects::NONE },
     plan,
     run,
     severities: Some(severities),

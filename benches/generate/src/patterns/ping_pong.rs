@@ -68,7 +68,8 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     let (first, partner) = (rank & !1, rank ^ 1);
     for step in 0..steps {
         if partner == job.ranks {
-            alone(location, step)?;
+            // The last rank of an odd number has no partner.
+            location.work_in_parts(ALONE, START + step * SLOT, SLOT, 4)?;
             continue;
         }
         let Exchange { ping, ready, pong } = exchange(job, first, step);
@@ -93,14 +94,6 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
         }
         location.wait_until(pong - BETWEEN);
         location.send(first, TAG, SMALL)?;
-    }
-    Ok(())
-}
-
-/// Work of the last rank of an odd number, which has no partner.
-fn alone(location: &mut Location<'_>, step: u64) -> Result<(), otf2::Error> {
-    for part in 0..4 {
-        location.work(ALONE, START + step * SLOT + (part + 1) * SLOT / 5)?;
     }
     Ok(())
 }

@@ -43,7 +43,8 @@ pub struct Trace {
     pub kinds: Vec<RegionKind>,
     /// By position in `definitions.communicators`.
     pub communicators: Vec<Participants>,
-    /// The neighbours that operations among neighbours name, by the position of their group; empty unless there are such.
+    /// The neighbours that operations among neighbours name, in rising order, by the position of their group; empty unless there
+    /// are such.
     pub neighbors: FxHashMap<u32, Arc<[u32]>>,
     /// Distinct call sites of calling contexts: file and line.
     pub sites: Vec<(String, u32)>,

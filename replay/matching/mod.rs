@@ -14,6 +14,7 @@ mod pairing;
 pub(crate) mod pairwise;
 mod partners;
 mod sides;
+mod told;
 mod waits;
 
 use std::sync::Arc;
@@ -27,19 +28,20 @@ use crate::details::instances::BothSides;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::Findings;
-use crate::operations::{Collective, Operations};
+use crate::operations::Operations;
 use crate::statistics::{Instance, SubjectId};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::Walked;
 
 pub(crate) use channels::Channels;
-pub(crate) use collectives::{Operation, Participation, Verdict, operations};
+pub(crate) use collectives::{Operation, Participation, Verdict};
 pub use latecomers::{Latecomer, Latecomers};
 use messages::Near;
 pub use pairwise::{Awaitable, Progression};
 pub use partners::{Synchronised, With};
 pub use sides::{Facts, PostingFacts, Receipt, SendFacts, Sides};
+use told::Parts;
 
 /// The partners of a process's operations; positions as in its [`Operations`].
 #[derive(Clone, Debug, Default)]
@@ -270,8 +272,7 @@ pub(crate) fn match_again(
     Ok(walked.iter().map(of_walked).collect())
 }
 
-/// Collects the parts of all members of the collective operations that this worker judges; those of one
-/// operation are adjacent.
+/// Collects the parts of all members of the collective operations that this worker judges.
 ///
 /// # Errors
 /// If a worker failed.
@@ -279,28 +280,15 @@ pub(crate) fn collect_parts(
     trace: &Trace,
     processes: &[Walked],
     exchange: &mut dyn Exchange,
-) -> Result<Vec<Participation>, Error> {
+) -> Result<Parts<Participation>, Error> {
     let mut members = vec![Batch::new(); exchange.workers()];
     for walked in processes {
         collectives::tell(trace, walked, &mut members);
     }
-    Ok(collectives::gather(trace, &exchange.exchange(members)?))
+    Ok(collectives::gather(trace, exchange.exchange(members)?))
 }
 
 impl Matches {
-    /// A blocking collective operation, by position, in which this process waits for a member of its own, as patterns see it.
-    /// Who has ended first is not looked at: such operations have no completion times.
-    pub fn pairwise_member(&self, at: u32, collective: &Collective) -> Option<CollectiveMember> {
-        let found = self.pairwise.binary_search_by_key(&at, |&(position, _)| position).ok()?;
-        let Progression::Together { last_request: Some(last_begin), blamed: Some(_), .. } =
-            self.pairwise[found].1
-        else {
-            return None;
-        };
-        let (begin, end) = (collective.begin, collective.end);
-        Some(CollectiveMember { class: collective.class?, begin, end, last_begin, first_end: end })
-    }
-
     fn new(walked: &Walked, near: &Arc<[Arc<Operations>]>) -> Matches {
         let operations = &walked.operations;
         Matches {

@@ -80,9 +80,15 @@ impl Bench {
         fastest(runs, || self.run(trace, threads, options).map(|_| ()))
     }
 
-    /// Million events per second and core, for a stencil.
-    pub(crate) fn rate(&self, ranks: u32, events: u64, options: &[&str]) -> Result<f64, Box<dyn Error>> {
-        let trace = self.trace("stencil", ranks, events)?;
+    /// Million events per second and core.
+    pub(crate) fn rate(
+        &self,
+        pattern: &str,
+        ranks: u32,
+        events: u64,
+        options: &[&str],
+    ) -> Result<f64, Box<dyn Error>> {
+        let trace = self.trace(pattern, ranks, events)?;
         Ok(trace.events as f64 / self.seconds(&trace, 1, options, 3)? / 1e6)
     }
 

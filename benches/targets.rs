@@ -37,13 +37,57 @@ const TARGETS: &[Target] = &[
         name: "wait-states",
         what: "wait states end to end, stencil 4 × 2,500,000, a core",
         wanted: "≥ 25 M events/s",
-        measure: |bench| at_least(bench.rate(4, SPEED, &["--no-root-causes"])?, 25.0, "M events/s"),
+        measure: |bench| {
+            at_least(bench.rate("stencil", 4, SPEED, &["--no-root-causes"])?, 25.0, "M events/s")
+        },
     },
     Target {
         name: "everything",
         what: "everything on, stencil 4 × 2,500,000, a core",
         wanted: "≥ 12 M events/s",
-        measure: |bench| at_least(bench.rate(4, SPEED, &[])?, 12.0, "M events/s"),
+        measure: |bench| at_least(bench.rate("stencil", 4, SPEED, &[])?, 12.0, "M events/s"),
+    },
+    Target {
+        name: "all-to-all",
+        what: "everything on, all-to-all 4 × 2,500,000, a core",
+        wanted: "≥ 8 M events/s",
+        measure: |bench| everything(bench, "all-to-all"),
+    },
+    Target {
+        name: "non-blocking",
+        what: "everything on, non-blocking collectives 4 × 2,500,000, a core",
+        wanted: "≥ 8 M events/s",
+        measure: |bench| everything(bench, "non-blocking"),
+    },
+    Target {
+        name: "neighborhood",
+        what: "everything on, neighbourhoods 4 × 2,500,000, a core",
+        wanted: "≥ 8 M events/s",
+        measure: |bench| everything(bench, "neighborhood"),
+    },
+    Target {
+        name: "fence",
+        what: "everything on, fences 4 × 2,500,000, a core",
+        wanted: "≥ 8 M events/s",
+        measure: |bench| everything(bench, "fence"),
+    },
+    Target {
+        name: "post-start",
+        what: "everything on, post and start 4 × 2,500,000, a core",
+        wanted: "≥ 8 M events/s",
+        measure: |bench| everything(bench, "post-start"),
+    },
+    Target {
+        name: "locks",
+        what: "everything on, exclusive locks 4 × 2,500,000, a core",
+        wanted: "≥ 8 M events/s",
+        measure: |bench| everything(bench, "locks"),
+    },
+    Target {
+        name: "lock-all",
+        what: "everything on, shared locks 4 × 2,500,000, a core",
+        wanted: "≥ 8 M events/s",
+        measure: |bench| everything(bench, "lock-all"),
     },
     Target {
         name: "wavefront",
@@ -184,6 +228,11 @@ pub(crate) fn scale(
 fn on_processes(bench: &Bench, has_loops: bool) -> Outcome {
     let (share, which) = processes::worst(bench, has_loops)?;
     Ok((format!("{:.0} % of it at worst: {which}", share * 100.0), share <= 1.0))
+}
+
+/// Speed of an analysis with everything on, of a pattern in which many calls wait for several ranks.
+fn everything(bench: &Bench, pattern: &str) -> Outcome {
+    at_least(bench.rate(pattern, 4, SPEED, &[])?, 8.0, "M events/s")
 }
 
 fn at_least(measured: f64, wanted: f64, unit: &str) -> Outcome {

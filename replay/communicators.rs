@@ -154,8 +154,8 @@ pub fn participants(definitions: &Definitions, process_of_group: &[u32]) -> Resu
     Ok(all)
 }
 
-/// Returns the processes of the groups that name ranks of MPI's world, by the position of the group; groups with a rank that does
-/// not exist are left out.
+/// Returns the processes of the groups that name ranks of MPI's world, in rising order, by the position of the group; groups with
+/// a rank that does not exist are left out.
 pub fn groups(definitions: &Definitions, process_of_group: &[u32]) -> FxHashMap<u32, Arc<[u32]>> {
     let mut groups = Groups {
         definitions,
@@ -165,8 +165,16 @@ pub fn groups(definitions: &Definitions, process_of_group: &[u32]) -> FxHashMap<
         sorted: FxHashMap::default(),
     };
     let of_mpi = |group: &Group| group.kind == GroupType::COMM_GROUP && group.paradigm == Paradigm::MPI;
+    let sorted = |processes: Arc<[u32]>| match processes.is_sorted() {
+        true => processes,
+        false => {
+            let mut processes = processes.to_vec();
+            processes.sort_unstable();
+            processes.into()
+        }
+    };
     let mut resolve = |at: usize| match groups.resolve(at) {
-        Ok(Participants::Ranks(ranks)) => Some((to_u32(at), ranks)),
+        Ok(Participants::Ranks(ranks)) => Some((to_u32(at), sorted(ranks))),
         _ => None,
     };
     let all = 0..definitions.groups.len();

@@ -44,7 +44,8 @@ pub struct Trace {
     /// Sets of processes that take part in operations: communicators by position in `definitions.communicators`, behind them
     /// those of [windows](Trace::window) and of [file handles](Trace::file_handle).
     pub communicators: Vec<Participants>,
-    /// The processes of groups of MPI that events name, by the position of the group; empty unless events name groups.
+    /// The processes of groups of MPI that events name, in rising order, by the position of the group; empty unless events name
+    /// groups.
     pub groups: FxHashMap<u32, Arc<[u32]>>,
     /// Distinct call sites of calling contexts: file and line.
     pub sites: Vec<(String, u32)>,

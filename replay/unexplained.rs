@@ -64,8 +64,7 @@ impl LongCalls {
         let mut bytes: FxHashMap<CallId, u64> = FxHashMap::default();
         for at in CallId::default().until(CallId::new(operations.calls.len())) {
             let call = operations.call(at);
-            let is_counted =
-                call.is_analysed && !call.site.has_own_work && lost.binary_search(&at).is_err();
+            let is_counted = call.is_analysed && !call.site.has_own_work && lost.binary_search(&at).is_err();
             if is_counted && self.is_long(operations, at) {
                 bytes.insert(at, 0);
             }

@@ -1,10 +1,10 @@
 //! Generated traces: there are no findings, reports do not depend on workers, waiting times follow from the
 //! pattern, and corrected clocks give the same results.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use generate::patterns::{ping_pong, ring};
-use generate::{Job, PATTERNS, Pattern, START};
+use generate::{Job, PATTERNS, Pattern};
 use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::{Options, Semantics};
@@ -14,13 +14,8 @@ use crate::support::{analyze, in_memory, options, workers, written};
 
 /// A grid of three columns and two rows.
 const RANKS: u32 = 6;
-/// Events of 123 steps with 8 events, and 20 before and after them.
-const EVENTS: u64 = 123 * 8 + 20;
-
-/// Time from the start of the last call in a row to that of the next one: 60 ns for it, 20 ns between them.
-const NEXT_CALL: u64 = 80;
-/// Time of the first call of MPI of a rank that waits from the start, before the first step.
-const FIRST_CALL: u64 = START - 99_500;
+/// Events of a rank.
+const EVENTS: u64 = 1000;
 
 fn job(pattern: &'static Pattern) -> Job {
     Job { seed: 7, ..Job::new(pattern, RANKS, EVENTS) }
@@ -44,11 +39,11 @@ fn nothing_is_odd_in_any_pattern() {
     for pattern in PATTERNS {
         let table = table(&generated(&job(pattern), directory.path(), pattern.name));
         assert!(table.findings().is_empty(), "{}: {:?}", pattern.name, table.findings());
-        let waiting: f64 = ["mpi_latesender", "mpi_wait_nxn"]
-            .map(|metric| (0..table.locations).map(|location| table.sum(metric, location)).sum::<f64>())
-            .iter()
-            .sum();
-        assert!(waiting > 0.0, "{}: nobody waits", pattern.name);
+        // Where it is known who waits, that is compared below.
+        if pattern.severities.is_none() {
+            let sum = |metric| (0..table.locations).map(|rank| table.sum(metric, rank)).sum::<f64>();
+            assert!(sum("mpi_latesender") + sum("mpi_wait_nxn") > 0.0, "{}: nobody waits", pattern.name);
+        }
     }
 }
 
@@ -71,60 +66,42 @@ fn reports_of_all_patterns_are_the_same_with_any_workers() {
     }
 }
 
-/// Compares a metric with its expected value on each location, in nanoseconds.
-fn expect(table: &Table, metric: &str, expected: impl Fn(u32) -> u64) {
-    for rank in 0..table.locations {
-        let found = (table.sum(metric, rank) * 1e9).round();
-        assert_eq!(found, expected(rank as u32) as f64, "{metric} of rank {rank}");
+#[test]
+fn severities_follow_from_the_pattern() {
+    let directory = in_memory();
+    let (mut of_windows, mut absent) = (BTreeSet::new(), BTreeSet::new());
+    for pattern in PATTERNS {
+        let Some(severities) = pattern.severities else { continue };
+        for ranks in [1, 2, 5, RANKS, 12].into_iter().filter(|&ranks| ranks >= pattern.least_ranks) {
+            let what = format!("{} of {ranks} ranks", pattern.name);
+            let job = Job { ranks, ..job(pattern) };
+            let table = table(&generated(&job, directory.path(), &what));
+            let mut waiting = 0;
+            for rank in 0..ranks {
+                for (metric, expected) in severities(&job, rank).iter() {
+                    if metric.starts_with("mpi_rma_") || metric == "bytes_put" {
+                        of_windows.insert(metric);
+                    }
+                    if table.metric(metric).is_none() {
+                        absent.insert(metric);
+                        continue;
+                    }
+                    let found = sum_in_units(&table, metric, rank as usize);
+                    assert_eq!(found, expected, "{what}: {metric} of rank {rank}");
+                }
+                waiting += severities(&job, rank).iter().map(|(_, sum)| sum).sum::<u64>();
+            }
+            assert!(waiting > 0 || ranks == 1, "{what}: nobody waits");
+        }
     }
+    // One-sided communication is analysed as a whole, or not yet (rest of MPI 8).
+    assert!(absent.is_empty() || absent == of_windows, "no metrics {absent:?} of {of_windows:?}");
 }
 
-#[test]
-fn waiting_for_a_token_is_what_the_others_need() {
-    let directory = in_memory();
-    let job = job(Pattern::find("ring").unwrap());
-    let rounds = (EVENTS - 20) / 8;
-    let table = table(&generated(&job, directory.path(), "ring"));
-    expect(&table, "mpi_latesender", |rank| {
-        let wait = |round: u64| match rank {
-            0 => ring::sends(&job, RANKS - 1, round) - ring::sends(&job, 0, round) - NEXT_CALL,
-            _ => {
-                let last = round.checked_sub(1).map(|last| ring::sends(&job, rank, last) + NEXT_CALL);
-                ring::sends(&job, rank - 1, round) - last.unwrap_or(FIRST_CALL)
-            }
-        };
-        (0..rounds).map(wait).sum()
-    });
-    expect(&table, "mpi_latereceiver", |_| 0);
-}
-
-#[test]
-fn waiting_in_pairs_is_what_the_other_one_needs() {
-    const TRANSFER: u64 = 1500;
-    let directory = in_memory();
-    let job = job(Pattern::find("ping-pong").unwrap());
-    let steps = (EVENTS - 20) / 8;
-    let exchange = |rank: u32, step: u64| ping_pong::exchange(&job, rank & !1, step);
-    let table = table(&generated(&job, directory.path(), "ping-pong"));
-    expect(&table, "mpi_latesender", |rank| {
-        let wait = |step: u64| {
-            let now = exchange(rank, step);
-            if rank.is_multiple_of(2) {
-                let sent = now.ready.map_or(now.ping + NEXT_CALL, |ready| ready + TRANSFER + 20);
-                return now.pong - sent;
-            }
-            let last = step.checked_sub(1).map(|last| exchange(rank, last).pong + NEXT_CALL);
-            if now.ready.is_some() { 0 } else { now.ping - last.unwrap_or(FIRST_CALL) }
-        };
-        (0..steps).map(wait).sum()
-    });
-    expect(&table, "mpi_latereceiver", |rank| {
-        let wait = |step: u64| {
-            let now = exchange(rank, step);
-            now.ready.filter(|_| rank.is_multiple_of(2)).map_or(0, |ready| ready - now.ping)
-        };
-        (0..steps).map(wait).sum()
-    });
+/// The sum of a metric over all call paths of a rank, in nanoseconds, bytes or occurrences.
+fn sum_in_units(table: &Table, metric: &str, rank: usize) -> u64 {
+    let sum = table.sum(metric, rank);
+    if table.is_time(metric) { (sum * 1e9).round() as u64 } else { sum as u64 }
 }
 
 #[test]

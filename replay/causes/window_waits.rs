@@ -8,12 +8,13 @@ use model::Ticks;
 use super::delay::{DelayClass, Form};
 use super::event_times::EventTimes;
 use super::lines::Lines;
-use super::sides::{Wait, Waits};
+use super::sides::Waits;
 use crate::details::instances::NO_NUMBER;
 use crate::details::windows::Plan;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::ids::ReportPath;
+use crate::int::to_u32;
 use crate::journal::JournalSpot;
 use crate::tools::Tools;
 use crate::wire::{self, Wire, wire};
@@ -69,10 +70,10 @@ pub(super) fn find(
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<WindowWait>, Error> {
     let mut found: Vec<(WindowWait, JournalSpot)> = Vec::new();
-    for (number, window) in (0..).zip(&plan.windows) {
-        let own = |location: &&u32| tools.owner_of(**location) == exchange.worker();
-        for &location in window.locations.iter().filter(own) {
-            let mut here = of_location((lines, waits, times), location, number, window.time());
+    for line in 0..lines.len() {
+        let windows: Vec<(usize, Range<Ticks>)> =
+            plan.of_location(lines.location(line)).map(|(number, window)| (number, window.time())).collect();
+        for mut here in of_line((lines, waits, times), line, &windows) {
             here.sort_unstable_by_key(|&(wait, _)| (Reverse(wait.ticks), wait));
             here.truncate(MOST_WAITS);
             found.append(&mut here);
@@ -100,35 +101,43 @@ pub(super) fn find(
     Ok(found.into_iter().map(with_path).collect())
 }
 
-/// The waits of a location in a window, each with the event that it waits for.
-fn of_location(
+/// The waits of a location in each of these windows, with the events that they wait for. There are far more waits than windows,
+/// so each is looked at once.
+fn of_line(
     (lines, waits, times): (&Lines, &Waits, &EventTimes),
-    location: u32,
-    window: u32,
-    time: Range<Ticks>,
-) -> Vec<(WindowWait, JournalSpot)> {
-    let line = lines.at(location);
-    let delays = waits.of_line.of(line).iter().map(|&number| &waits.list[number as usize]);
-    let wait = |wait: &Wait| {
+    line: usize,
+    windows: &[(usize, Range<Ticks>)],
+) -> Vec<Vec<(WindowWait, JournalSpot)>> {
+    let mut found = vec![Vec::new(); windows.len()];
+    let Some(last_end) = windows.iter().map(|(_, time)| time.end).max() else { return found };
+    for &number in waits.of_line.of(line) {
+        let wait = &waits.list[number as usize];
         let delay = &wait.delay;
         let begin = times.begin(delay);
-        let point = lines.line(line).point_behind(wait.past, delay.waiting.position)?;
+        if begin >= last_end {
+            continue;
+        }
+        let Some(point) = lines.line(line).point_behind(wait.past, delay.waiting.position) else { continue };
         let ticks = point.wait;
-        let is_in = begin < time.end && begin.saturating_add(ticks) > time.start;
-        let found = WindowWait {
-            window,
-            location,
-            begin,
-            ticks,
-            class: delay.class,
-            path: lines.path(line, wait.row),
-            cause_location: delay.causing.location,
-            cause_path: ReportPath::NONE,
-            cause_time: delay.time,
-            communicator: delay.communicator().unwrap_or(NO_NUMBER),
-            is_for_lock: delay.form == Form::Holder,
-        };
-        (ticks > 0 && is_in).then_some((found, delay.causing))
-    };
-    delays.filter_map(wait).collect()
+        let is_in = |time: &Range<Ticks>| begin < time.end && begin.saturating_add(ticks) > time.start;
+        for (found, (window, time)) in found.iter_mut().zip(windows) {
+            if ticks > 0 && is_in(time) {
+                let wait = WindowWait {
+                    window: to_u32(*window),
+                    location: lines.location(line),
+                    begin,
+                    ticks,
+                    class: delay.class,
+                    path: lines.path(line, wait.row),
+                    cause_location: delay.causing.location,
+                    cause_path: ReportPath::NONE,
+                    cause_time: delay.time,
+                    communicator: delay.communicator().unwrap_or(NO_NUMBER),
+                    is_for_lock: delay.form == Form::Holder,
+                };
+                found.push((wait, delay.causing));
+            }
+        }
+    }
+    found
 }

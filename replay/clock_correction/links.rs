@@ -16,8 +16,7 @@ use crate::ids::{EventNumber, RecordNumber};
 use crate::int::high;
 use crate::journal::{RecordSpot, Spot};
 use crate::matching::{
-    Matches, Operation, Participation, SendFacts, Verdict, collect_parts, match_messages, operations,
-    pairwise,
+    Matches, Operation, Participation, SendFacts, Verdict, collect_parts, match_messages, pairwise,
 };
 use crate::operations::{Barrier, Operations, Receive, TeamEvent, TeamEventKind};
 use crate::tools::Tools;
@@ -165,22 +164,23 @@ pub(super) fn find(
         links.barriers(&walked.operations.barriers, &mut meetings);
     }
     let parts = collect_parts(trace, processes, exchange)?;
-    for operation in operations(trace, &parts, &paused) {
+    parts.for_each(|members| {
+        let operation = Operation::new(trace, members, &paused);
         // Members of some operations may have left before others began.
         if let Verdict::Sound(class, ranks) = operation.check(unreported)
-            && !operation.members[0].kind.is_soft()
-            && !operation.members[0].kind.is_closed()
+            && !members[0].kind.is_soft()
+            && !members[0].kind.is_closed()
         {
             let begun = |at: usize| {
-                let Participation { place, begun, .. } = operation.members[at];
+                let Participation { place, begun, .. } = members[at];
                 Spot { location: place.location, position: begun.record() }
             };
             links.collective(&operation, class, ranks, begun, &mut meetings);
         }
-    }
+    });
     drop(parts);
     let parts = pairwise::collect(trace, processes, exchange)?;
-    for parts in pairwise::by_operation(trace, &parts) {
+    parts.for_each(|parts| {
         let members: Vec<Participation> = parts.iter().map(|part| part.part).collect();
         let operation = Operation::new(trace, &members, &paused);
         if let Verdict::Sound(class, ranks) = operation.check(unreported)
@@ -190,7 +190,7 @@ pub(super) fn find(
             let begun = |at: usize| parts[at].requested.spot.record();
             links.collective(&operation, class, ranks, begun, &mut meetings);
         }
-    }
+    });
     drop(parts);
     let told = exchange.exchange(links.outgoing)?;
     let mut links: Vec<Link> = told.iter().flat_map(|batch| wire::all(batch)).collect();

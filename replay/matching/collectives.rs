@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::latecomers::Latecomers;
 use super::partners::{Partners, Synchronised};
+use super::told::Parts;
 use super::waits::waits;
 use super::{Matches, Membership, Paused, pairwise};
 use crate::communicators::Participants;
@@ -29,7 +30,7 @@ use crate::statistics::{Instance, SubjectId};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::Walked;
-use crate::wire::{self, Half, Halves, Wire, wire};
+use crate::wire::{Half, Halves, Wire, wire};
 
 /// Kinds of results.
 const UNMATCHED: u64 = 0;
@@ -309,36 +310,29 @@ pub(super) fn judge_of(communicator: u32, instance: u32, workers: usize) -> usiz
     (communicator as usize).wrapping_mul(31).wrapping_add(instance as usize) % workers
 }
 
-/// The parts that this worker received; those of one operation are adjacent, by process.
-pub(super) fn gather(trace: &Trace, told: &[Batch]) -> Vec<Participation> {
-    let mut parts: Vec<Participation> = told.iter().flat_map(|batch| wire::all(batch)).collect();
-    parts.sort_by_key(|part| (operation_of(trace, part), part.process));
-    parts
-}
+/// Key of an operation: communicator, series, number, process, and persistent operation. The process is that of the only
+/// member on a communicator of single processes, and 0 elsewhere.
+pub(super) type OperationKey = (u32, Series, u32, u32, u32);
 
-/// Key of an operation. On a communicator of single processes each has one member.
-pub(super) fn operation_of(trace: &Trace, part: &Participation) -> (u32, Series, u32, u32) {
+/// Key of the operation of a part. Persistent operations may be started in different orders by different members, so each has
+/// numbers of its own.
+pub(super) fn operation_of(trace: &Trace, part: &Participation, persistent: u32) -> OperationKey {
     let alone = match trace.communicators.get(part.communicator as usize) {
         Some(Participants::Myself) => part.process,
         _ => 0,
     };
-    (part.communicator, part.kind.series, part.instance, alone)
+    (part.communicator, part.kind.series, part.instance, alone, persistent)
 }
 
-/// The operations with these parts; `paused` are the processes with pauses in their recording.
-pub(crate) fn operations<'a>(
-    trace: &'a Trace,
-    parts: &'a [Participation],
-    paused: &'a Paused,
-) -> impl Iterator<Item = Operation<'a>> {
-    let of_one = |a: &_, b: &_| operation_of(trace, a) == operation_of(trace, b);
-    parts.chunk_by(of_one).map(move |members| Operation::new(trace, members, paused))
+/// The parts that this worker received.
+pub(super) fn gather(trace: &Trace, told: Vec<Batch>) -> Parts<Participation> {
+    Parts::new(told, |part: &Participation| (operation_of(trace, part, 0), part.process))
 }
 
 /// Judges operations, and returns the results for each worker; `latecomers` gets who came last.
 pub(super) fn judge(
     tools: &Tools<'_>,
-    parts: &[Participation],
+    parts: &Parts<Participation>,
     paused: &Paused,
     workers: usize,
     findings: &mut Findings,
@@ -347,9 +341,8 @@ pub(super) fn judge(
     let Tools { trace, metrics, owners, .. } = *tools;
     let mut answers = vec![Batch::new(); workers];
     let mut lists = vec![None; workers];
-    for operation in operations(trace, parts, paused) {
-        let members = operation.members;
-        let memberships = operation.judge(findings);
+    parts.for_each(|members| {
+        let memberships = Operation::new(trace, members, paused).judge(findings);
         if let Some(latecomers) = &mut latecomers {
             latecomers.add(trace, metrics, members, &memberships);
         }
@@ -376,7 +369,7 @@ pub(super) fn judge(
                 partners.of(at).encode(&mut lists[worker], answer);
             }
         }
-    }
+    });
     answers
 }
 
@@ -589,10 +582,14 @@ fn root(members: &[Participation], ranks: &[u32]) -> Option<usize> {
 }
 
 /// Positions of members in the order of their ranks.
-fn by_rank(members: &[Participation], ranks: &[u32]) -> Vec<usize> {
+pub(super) fn by_rank(members: &[Participation], ranks: &[u32]) -> Vec<usize> {
+    let mut by_rank: Vec<usize> = (0..members.len()).collect();
+    // Members are sorted by process, and mostly ranks are, too.
+    if ranks.is_sorted() {
+        return by_rank;
+    }
     let rank_of: FxHashMap<u32, usize> =
         ranks.iter().enumerate().map(|(rank, &process)| (process, rank)).collect();
-    let mut by_rank: Vec<usize> = (0..members.len()).collect();
     by_rank.sort_by_key(|&at| rank_of.get(&members[at].process));
     by_rank
 }

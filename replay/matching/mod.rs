@@ -18,6 +18,7 @@ mod progress;
 mod returns;
 mod sides;
 mod stalls;
+mod told;
 mod waits;
 
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use crate::details::instances::BothSides;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::Findings;
-use crate::operations::{Collective, Done, NonBlocking, Operations};
+use crate::operations::{Done, NonBlocking, Operations};
 use crate::statistics::{Instance, SubjectId};
 use crate::tools::Tools;
 use crate::trace::Trace;
@@ -39,7 +40,7 @@ use crate::walk::Walked;
 use returns::Questions;
 
 pub(crate) use channels::Channels;
-pub(crate) use collectives::{Operation, Participation, Verdict, operations};
+pub(crate) use collectives::{Operation, Participation, Verdict};
 pub use latecomers::{Latecomer, Latecomers};
 use messages::Near;
 pub use one_sided::{Accessed, LockWait, OneSidedMatches, OriginEpoch, TargetReturn};
@@ -47,6 +48,7 @@ pub use pairwise::{Awaitable, Progression};
 pub use partners::{Synchronised, With};
 pub use sides::{Facts, PostingFacts, Receipt, SendFacts, Sides};
 pub use stalls::Stall;
+use told::Parts;
 
 /// The partners of a process's operations; positions as in its [`Operations`].
 #[derive(Clone, Debug, Default)]
@@ -319,8 +321,7 @@ pub(crate) fn match_again(
     Ok(walked.iter().map(of_walked).collect())
 }
 
-/// Collects the parts of all members of the collective operations that this worker judges; those of one
-/// operation are adjacent.
+/// Collects the parts of all members of the collective operations that this worker judges.
 ///
 /// # Errors
 /// If a worker failed.
@@ -328,29 +329,15 @@ pub(crate) fn collect_parts(
     trace: &Trace,
     processes: &[Walked],
     exchange: &mut dyn Exchange,
-) -> Result<Vec<Participation>, Error> {
+) -> Result<Parts<Participation>, Error> {
     let mut members = vec![Batch::new(); exchange.workers()];
     for walked in processes {
         collectives::tell(trace, walked, &mut members);
     }
-    Ok(collectives::gather(trace, &exchange.exchange(members)?))
+    Ok(collectives::gather(trace, exchange.exchange(members)?))
 }
 
 impl Matches {
-    /// A blocking collective operation, by position, in which this process waits for a member of its own, as patterns see it.
-    /// Who has ended first is not looked at: such operations have no completion times.
-    pub fn pairwise_member(&self, at: u32, collective: &Collective) -> Option<CollectiveMember> {
-        let found = self.pairwise.binary_search_by_key(&at, |&(position, _)| position).ok()?;
-        let Progression::Together { last_request: Some(last_begin), blamed: Some(_), .. } =
-            self.pairwise[found].1
-        else {
-            return None;
-        };
-        let (begin, end) = (collective.begin, collective.end);
-        let (class, accessed) = (collective.class?, Ticks::MIN);
-        Some(CollectiveMember { class, begin, end, last_begin, first_end: end, accessed })
-    }
-
     /// The completion of the non-blocking collective operation at a position, of which all members are known, and this member
     /// as patterns see it.
     pub fn nonblocking_member(

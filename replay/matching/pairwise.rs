@@ -9,13 +9,15 @@
 use model::Ticks;
 use otf2::ROOT_SELF;
 use patterns::collective::{Awaited, Members, awaited_among, awaited_between, awaited_by_each};
-use patterns::matched::{CollectiveClass, Interval};
+use patterns::matched::{CollectiveClass, CollectiveMember, Interval};
 use rustc_hash::FxHashMap;
 
 use super::collectives::{
-    self, Numbers, Operation, PartKind, Participation, Series, Verdict, judge_of, operation_of, with_members,
+    self, Numbers, Operation, PartKind, Participation, Series, Verdict, by_rank, judge_of, operation_of,
+    with_members,
 };
 use super::progress::ProgressCalls;
+use super::told::Parts;
 use super::{GROWING, Latecomer, Latecomers, Matches, Paused};
 use crate::communicators::Participants;
 use crate::error::Error;
@@ -69,6 +71,19 @@ pub enum Progression {
         /// The event of another process that a call waits for last, and that process.
         blamed: Option<(u32, Awaitable)>,
     },
+}
+
+impl Progression {
+    /// A blocking operation in which a member waits for one of its own, as patterns see it. Who has ended first is not looked
+    /// at: such operations have no completion times.
+    pub fn member(&self, collective: &Collective) -> Option<CollectiveMember> {
+        let Progression::Together { last_request: Some(last_begin), blamed: Some(_), .. } = *self else {
+            return None;
+        };
+        let (begin, end) = (collective.begin, collective.end);
+        let (class, accessed) = (collective.class?, Ticks::MIN);
+        Some(CollectiveMember { class, begin, end, last_begin, first_end: end, accessed })
+    }
 }
 
 /// A member's part, as sent to the worker that judges it. In its participation begin and end are the request and the
@@ -215,7 +230,7 @@ fn blocking(walked: &Walked, position: usize, collective: &Collective, numbers: 
     }
 }
 
-/// Collects the parts of all members of the operations that this worker judges; those of one operation are adjacent.
+/// Collects the parts of all members of the operations that this worker judges.
 ///
 /// # Errors
 /// If a worker failed.
@@ -223,30 +238,18 @@ pub(crate) fn collect(
     trace: &Trace,
     processes: &[Walked],
     exchange: &mut dyn Exchange,
-) -> Result<Vec<Part>, Error> {
+) -> Result<Parts<Part>, Error> {
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     processes.iter().for_each(|walked| tell(trace, walked, &mut outgoing));
     let told = exchange.exchange(outgoing)?;
-    let mut parts: Vec<Part> = told.iter().flat_map(|batch| wire::all(batch)).collect();
-    parts.sort_by_key(|part| (key(trace, part), part.part.process));
-    Ok(parts)
-}
-
-/// The parts of each operation.
-pub(crate) fn by_operation<'a>(trace: &Trace, parts: &'a [Part]) -> impl Iterator<Item = &'a [Part]> {
-    parts.chunk_by(|a, b| key(trace, a) == key(trace, b))
-}
-
-/// Key of an operation. Persistent ones may be started in different orders by different members, so each has numbers of its
-/// own.
-fn key(trace: &Trace, part: &Part) -> ((u32, Series, u32, u32), u32) {
-    (operation_of(trace, &part.part), part.persistent)
+    let key = |Part { part, persistent, .. }: &Part| (operation_of(trace, part, *persistent), part.process);
+    Ok(Parts::new(told, key))
 }
 
 /// Judges operations, and returns the results for each worker.
 pub(super) fn judge(
     tools: &Tools<'_>,
-    parts: &[Part],
+    parts: &Parts<Part>,
     paused: &Paused,
     workers: usize,
     findings: &mut Findings,
@@ -254,7 +257,7 @@ pub(super) fn judge(
 ) -> Vec<Batch> {
     let Tools { trace, owners, .. } = *tools;
     let mut answers = vec![Batch::new(); workers];
-    for parts in by_operation(trace, parts) {
+    parts.for_each(|parts| {
         let progressions = judged(trace, parts, paused, findings);
         if let Some(latecomers) = &mut latecomers {
             note(latecomers, parts, &progressions);
@@ -263,7 +266,7 @@ pub(super) fn judge(
             let answer = &mut answers[owners.of(part.process as usize)];
             (Halves(part.process, part.position), (part.kind.is_nonblocking(), progression)).put(answer);
         }
-    }
+    });
     answers
 }
 
@@ -349,10 +352,10 @@ fn neighborhood(
     ranks: &[u32],
     findings: &mut Findings,
 ) -> Vec<Progression> {
-    let rank_of: FxHashMap<u32, usize> =
-        ranks.iter().enumerate().map(|(rank, &process)| (process, rank)).collect();
     let group = |position: u32| trace.groups.get(&position).map_or(&[][..], |group| &group[..]);
     let members = operation.members;
+    let mut rank_of = vec![0; members.len()];
+    (0..).zip(by_rank(members, ranks)).for_each(|(rank, at)| rank_of[at] = rank);
     let find = |process: u32| members.binary_search_by_key(&process, |part| part.process).ok();
     let is_unsure = members.iter().any(|part| part.instance >= part.sure)
         && members.iter().any(|part| part.count != members[0].count);
@@ -363,19 +366,11 @@ fn neighborhood(
         return vec![Progression::Unmatched; parts.len()];
     }
     let returned = |at: usize| Some(parts[at].returned?.call.enter);
-    // Sorted, as many members may have many neighbours.
-    let mut destinations: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for part in parts {
-        destinations.entry(part.destinations).or_insert_with(|| {
-            let mut processes = group(part.destinations).to_vec();
-            processes.sort_unstable();
-            processes
-        });
-    }
     let mut result = Vec::with_capacity(parts.len());
+    let mut neighbors = Vec::new();
     for (at, part) in parts.iter().enumerate() {
-        let me = part.part;
-        let (mut neighbors, mut is_complete) = (Vec::new(), true);
+        let (me, mut is_complete) = (part.part, true);
+        neighbors.clear();
         for &process in group(part.sources) {
             let Some(neighbor) = find(process) else {
                 is_complete = false;
@@ -385,7 +380,7 @@ fn neighborhood(
                 continue;
             };
             // In a graph both have to say so (MPI 4.1, section 8.5).
-            if destinations[&parts[neighbor].destinations].binary_search(&me.process).is_err() {
+            if group(parts[neighbor].destinations).binary_search(&me.process).is_err() {
                 findings.add(
                     Finding::ContradictingNeighborhood,
                     me.begin,
@@ -394,7 +389,7 @@ fn neighborhood(
                 );
                 continue;
             }
-            neighbors.push((neighbor, rank_of.get(&process).copied().unwrap_or(usize::MAX)));
+            neighbors.push((neighbor, rank_of[neighbor]));
         }
         let awaited = with_members(members, Some(ranks), |members| {
             awaited_among(members, at, &neighbors, returned, me.leave)

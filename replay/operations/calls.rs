@@ -220,7 +220,15 @@ mod tests {
 
     fn site(row: Row, path: PathId) -> CallSite {
         let completion = Completion::Test;
-        CallSite { location: 7, path, row, completion, is_mpi: true, makes_progress: true, has_own_work: false }
+        CallSite {
+            location: 7,
+            path,
+            row,
+            completion,
+            is_mpi: true,
+            makes_progress: true,
+            has_own_work: false,
+        }
     }
 
     #[test]

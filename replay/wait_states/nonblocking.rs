@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use model::Ticks;
 use patterns::matched::{CollectiveMember, Completion, NonBlockingMember};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::{EdgeWait, Finder};
 use crate::causes::DelayClass;
@@ -16,58 +16,61 @@ use crate::ids::{CallId, PathId};
 use crate::int::to_u32;
 use crate::matching::{Matches, Progression};
 use crate::metrics::Metrics;
-use crate::operations::Operations;
+use crate::operations::{Done, Operations};
 use crate::statistics::Instance;
 use crate::trace::Trace;
 
 /// An operation that made the call wait which completed it.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    /// Position among the non-blocking operations of the process.
-    operation: usize,
+    call: CallId,
+    /// The wait; 0 if the call has waited longer for a message.
+    waiting: Ticks,
     /// Its place in the order of completions.
     order: u32,
-    member: NonBlockingMember,
+    /// Position among the non-blocking operations of the process.
+    operation: u32,
 }
 
-/// By completing call: the operation with the longest wait, the one that was completed first among equals.
+/// By completing call, in rising order: the operation with the longest wait, the one that was completed first among equals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CollectiveWaits {
-    longest: FxHashMap<CallId, Candidate>,
+    longest: Vec<Candidate>,
 }
 
 impl CollectiveWaits {
     /// Finds them. Which of them are longer than the waits for messages is known once all messages were received.
     pub(super) fn new(operations: &Operations, matches: &Matches) -> CollectiveWaits {
-        let mut waits = CollectiveWaits::default();
-        for (at, operation) in operations.nonblocking.iter().enumerate() {
-            let Some((done, member)) = matches.nonblocking_member(operations, at, operation) else {
+        let mut longest = Vec::new();
+        for (at, operation) in (0..).zip(&operations.nonblocking) {
+            let Some((Done { call, order, .. }, member)) =
+                matches.nonblocking_member(operations, at as usize, operation)
+            else {
                 continue;
             };
-            let candidate = Candidate { operation: at, order: done.order, member };
-            let key = |it: &Candidate| (it.member.waiting(), Reverse(it.order));
-            if member.waiting() > 0 {
-                let known = waits.longest.entry(done.call).or_insert(candidate);
-                if key(known) < key(&candidate) {
-                    *known = candidate;
-                }
+            let waiting = member.waiting();
+            if waiting > 0 {
+                longest.push(Candidate { call, waiting, order, operation: at });
             }
         }
-        waits
+        longest.sort_by_key(|it: &Candidate| (it.call, Reverse(it.waiting), it.order));
+        longest.dedup_by_key(|it| it.call);
+        CollectiveWaits { longest }
     }
 
     /// The calls with such a wait.
     pub(super) fn calls(&self) -> impl Iterator<Item = CallId> {
-        self.longest.keys().copied()
+        self.longest.iter().filter(|known| known.waiting > 0).map(|known| known.call)
     }
 
     /// Whether a call has waited longer for a collective operation than for a message. If not, that wait does not count.
     pub(super) fn is_longer(&mut self, call: CallId, for_message: Ticks) -> bool {
-        let is_longer = self.longest.get(&call).is_some_and(|known| known.member.waiting() > for_message);
-        if !is_longer {
-            self.longest.remove(&call);
+        let Ok(at) = self.longest.binary_search_by_key(&call, |known| known.call) else { return false };
+        let known = &mut self.longest[at];
+        if known.waiting <= for_message {
+            known.waiting = 0;
         }
-        is_longer
+        known.waiting > 0
     }
 }
 
@@ -105,12 +108,16 @@ impl Finder<'_> {
 
     /// Reports the waits that are the longest of their calls.
     pub(super) fn nonblocking_waits(&mut self, matches: &Matches) {
-        let mut longest: Vec<Candidate> =
-            std::mem::take(&mut self.collective_waits.longest).into_values().collect();
-        longest.sort_unstable_by_key(|candidate| candidate.operation);
-        for Candidate { operation: at, member, .. } in longest {
-            let operation = &self.operations.nonblocking[at];
-            let Some(done) = operation.done else { continue };
+        let operations = self.operations;
+        let mut longest = std::mem::take(&mut self.collective_waits.longest);
+        longest.retain(|candidate| candidate.waiting > 0);
+        longest.sort_by_key(|candidate| candidate.operation);
+        for Candidate { operation: at, .. } in longest {
+            let at = at as usize;
+            let operation = &operations.nonblocking[at];
+            let Some((done, member)) = matches.nonblocking_member(operations, at, operation) else {
+                continue;
+            };
             let split = (member.completion == Completion::SplitTransfer).then(|| as_blocking(&member));
             let of_split = self
                 .metrics
@@ -139,7 +146,7 @@ impl Finder<'_> {
                     cause: blamed.place,
                 };
                 let both = || BothSides {
-                    waiting: self.operations.site(done.call).place(),
+                    waiting: operations.site(done.call).place(),
                     call: member.call,
                     begin: member.call.enter,
                     ticks,
@@ -154,8 +161,7 @@ impl Finder<'_> {
                     team: NO_NUMBER,
                     entered: [NO_NUMBER; ENTERED],
                 };
-                let both = both();
-                self.offer(pattern.subject, done.call, instance, || both);
+                self.offer(pattern.subject, done.call, instance, both);
             }
             let Progression::Together { blamed: Some((process, awaited)), .. } = matches.nonblocking[at]
             else {
@@ -182,7 +188,8 @@ impl Finder<'_> {
     pub(super) fn nonblocking_times(&mut self, matches: &Matches) {
         let operations = self.operations;
         let Metrics { nonblocking_completion, overlap, .. } = *self.metrics;
-        let mut completing: FxHashMap<CallId, Ticks> = FxHashMap::default();
+        // Calls with what they have waited; without, if they have completed something else, too.
+        let mut completing: Vec<(CallId, Option<Ticks>)> = Vec::new();
         for (at, operation) in operations.nonblocking.iter().enumerate() {
             let Some((done, member)) = matches.nonblocking_member(operations, at, operation) else {
                 continue;
@@ -197,18 +204,22 @@ impl Finder<'_> {
                 }
             }
             if member.completion.blocks() {
-                let waited = completing.entry(done.call).or_default();
-                *waited = member.waiting().max(*waited);
+                completing.push((done.call, Some(member.waiting())));
             }
         }
-        if completing.is_empty() {
-            return;
+        completing.sort_by_key(|&(call, waited)| (call, Reverse(waited)));
+        completing.dedup_by_key(|&mut (call, _)| call);
+        let of_messages = operations.receives.iter().map(|receive| receive.call);
+        for call in of_messages.chain(operations.sends.iter().map(|send| send.completion)) {
+            if let Ok(at) = completing.binary_search_by_key(&call, |&(call, _)| call) {
+                completing[at].1 = None;
+            }
         }
-        operations.receives.iter().for_each(|receive| _ = completing.remove(&receive.call));
-        operations.sends.iter().for_each(|send| _ = completing.remove(&send.completion));
         for (call, waited) in completing {
-            let ticks = operations.call(call).interval.length() - waited;
-            self.add_at(call, nonblocking_completion, ticks);
+            if let Some(waited) = waited {
+                let ticks = operations.call(call).interval.length() - waited;
+                self.add_at(call, nonblocking_completion, ticks);
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ impl Finder<'_> {
         for &(at, progression) in &matches.pairwise {
             let Progression::Together { blamed: Some((process, blamed)), .. } = progression else { continue };
             let collective = &self.operations.collectives[at as usize];
-            let Some(member) = matches.pairwise_member(at, collective) else { continue };
+            let Some(member) = progression.member(collective) else { continue };
             let (begin, end) = (collective.begin, collective.end);
             let call = self.operations.call(collective.call);
             for (pattern, rule) in &self.metrics.at_collective {

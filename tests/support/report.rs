@@ -98,7 +98,8 @@ impl Table {
         of_findings.collect()
     }
 
-    fn is_time(&self, metric: &str) -> bool {
+    /// Whether a metric is one of time.
+    pub(crate) fn is_time(&self, metric: &str) -> bool {
         self.metric(metric).is_some_and(|at| self.metrics[at].1 == "sec")
     }
 }

@@ -1,10 +1,11 @@
 //! Global definitions as a recorder writes them: nodes with ranks, threads, regions, communicators.
 
-use model::{GroupType, LocationGroupType, LocationType, Paradigm};
-use otf2::{ArchiveWriter, Definition, List, UNDEFINED};
+use model::{GroupType, LocationGroupType, LocationType, Paradigm, attributes};
+use otf2::{ArchiveWriter, Definition, List, UNDEFINED, ValueType};
 
 use crate::job::Job;
 use crate::location::{EPOCH, SHUTDOWN, START, reference};
+use crate::objects::{FIRST_GROUP, GRID, Groups, NEIGHBORS_IN, NEIGHBORS_OUT, WINDOW};
 use crate::patterns::Plan;
 use crate::regions::REGIONS;
 
@@ -18,6 +19,12 @@ pub(crate) const TEAMS: u32 = 2;
 /// The string with the name of the program, which events refer to.
 pub(crate) const PROGRAM: u32 = 1;
 
+/// The group of all ranks.
+const ALL_RANKS: u32 = 1;
+
+/// Flag of communicators and windows: events say when they are created and destroyed.
+const CREATE_AND_DESTROY_EVENTS: u32 = 1;
+
 /// Ranks on a node.
 const RANKS_OF_A_NODE: u32 = 64;
 
@@ -26,6 +33,7 @@ const RANKS_OF_A_NODE: u32 = 64;
 pub(crate) fn write(
     job: &Job,
     plan: Plan,
+    groups: &Groups,
     events: &[u64],
     archive: &mut ArchiveWriter,
 ) -> Result<(), otf2::Error> {
@@ -40,7 +48,8 @@ pub(crate) fn write(
     definitions.string(&format!("./{}", job.pattern.name))?;
     definitions.system(job, events)?;
     definitions.regions(job)?;
-    definitions.communicators(job)
+    definitions.communicators(job)?;
+    definitions.objects(job, groups)
 }
 
 /// Writer that assigns the references of strings and groups.
@@ -136,10 +145,10 @@ impl Definitions<'_> {
     }
 
     fn communicators(&mut self, job: &Job) -> Result<(), otf2::Error> {
-        const CREATE_AND_DESTROY_EVENTS: u32 = 1;
         let ranks: Vec<u64> = (0..job.ranks.into()).collect();
         self.group(GroupType::COMM_LOCATIONS, Paradigm::MPI, &ranks)?;
         let world = self.group(GroupType::COMM_GROUP, Paradigm::MPI, &ranks)?;
+        debug_assert_eq!(world, ALL_RANKS);
         let alone = self.group(GroupType::COMM_SELF, Paradigm::MPI, &[])?;
         for (reference, name, group) in [(WORLD, "MPI_COMM_WORLD", world), (SELF, "MPI_COMM_SELF", alone)] {
             let (name, flags) = (self.string(name)?, CREATE_AND_DESTROY_EVENTS);
@@ -155,6 +164,30 @@ impl Definitions<'_> {
         for (reference, members) in (TEAMS..).zip(numbers.chunks_exact(job.threads as usize)) {
             let group = self.group(GroupType::COMM_GROUP, Paradigm::OPENMP, members)?;
             self.define(Definition::Comm { reference, name: 0, group, parent: UNDEFINED, flags: 0 })?;
+        }
+        Ok(())
+    }
+
+    /// What only some patterns have.
+    fn objects(&mut self, job: &Job, groups: &Groups) -> Result<(), otf2::Error> {
+        let flags = CREATE_AND_DESTROY_EVENTS;
+        for (reference, members) in (FIRST_GROUP..).zip(groups.lists()) {
+            let defined = self.group(GroupType::COMM_GROUP, Paradigm::MPI, members)?;
+            debug_assert_eq!(defined, reference);
+        }
+        if job.pattern.objects.grid {
+            let name = self.string("grid")?;
+            self.define(Definition::Comm { reference: GRID, name, group: ALL_RANKS, parent: WORLD, flags })?;
+            for (reference, name) in
+                [(NEIGHBORS_IN, attributes::NEIGHBORS_IN), (NEIGHBORS_OUT, attributes::NEIGHBORS_OUT)]
+            {
+                let (name, value_type) = (self.string(name)?, ValueType::GROUP);
+                self.define(Definition::Attribute { reference, name, value_type, description: 0 })?;
+            }
+        }
+        if job.pattern.objects.window {
+            let name = self.string("window")?;
+            self.define(Definition::RmaWin { reference: WINDOW, name, comm: WORLD, flags })?;
         }
         Ok(())
     }

@@ -10,6 +10,9 @@ use crate::patterns::{Pattern, Plan};
 /// `MPI_Finalize`.
 const EVENTS_AROUND: u64 = 20;
 
+/// Stream of random numbers for the rank that has the most work in a step.
+const LAST: u64 = u64::MAX;
+
 /// Longest trace in nanoseconds: 18 years, so that all times are far from the largest number.
 const LONGEST: u64 = 1 << 59;
 
@@ -93,6 +96,35 @@ impl Job {
         let now = draw(self.seed, id.into(), step);
         let surplus = if now.is_multiple_of(32) { 200 } else { 0 };
         always + below(now, 501) + surplus
+    }
+
+    /// The same seven times finer, from 0 to 6999: ranks with near numbers never have equally much, so that it does not
+    /// depend on how times are rounded for whom a rank waits.
+    #[inline]
+    pub(crate) fn distinct_load(&self, rank: u32, step: u64) -> u64 {
+        const RANKS: u32 = 7;
+        u64::from(RANKS) * self.load(rank, step) + u64::from(rank % RANKS)
+    }
+
+    /// Work of a rank in a step that ends with a call of all ranks, from 0 to 1249: that of the [last](Self::last) rank is
+    /// 1000 or more, that of all others less.
+    #[inline]
+    pub(crate) fn load_before_all(&self, rank: u32, step: u64) -> u64 {
+        let load = self.load(rank, step);
+        if rank == self.last(step) { 1000 + load / 4 } else { load }
+    }
+
+    /// The rank that comes last to a call of all ranks. It is drawn, since comparing the work of all ranks would take too
+    /// long.
+    #[inline]
+    pub(crate) fn last(&self, step: u64) -> u32 {
+        self.any(LAST, step)
+    }
+
+    /// A rank drawn from a stream of random numbers.
+    #[inline]
+    pub(crate) fn any(&self, stream: u64, step: u64) -> u32 {
+        below(draw(self.seed, stream, step), self.ranks.into()) as u32
     }
 }
 

@@ -20,14 +20,19 @@
 //! readings of its rank's [clock](Job::drift).
 
 mod clock;
+mod collectives;
 mod definitions;
 mod draw;
+mod gatherings;
 mod grid;
 mod job;
 mod location;
 mod mpi;
-pub mod patterns;
+mod objects;
+mod one_sided;
+mod patterns;
 mod regions;
+mod severities;
 mod sweep;
 
 use std::path::Path;
@@ -36,10 +41,11 @@ use otf2::{Anchor, Archive, ArchiveWriter, ByteOrder};
 use tracing::debug;
 
 pub use job::{Error, Job};
-pub use location::START;
 pub use patterns::{PATTERNS, Pattern};
+pub use severities::Severities;
 
 use location::Location;
+use objects::Groups;
 
 /// Size of a written trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -67,11 +73,12 @@ pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
     // Without fsync: a trace that is lost with the machine can be made again.
     let mut archive = ArchiveWriter::create(directory.join("traces.otf2"), anchor(job))?.unsynced();
     debug!(?directory, %job, "archive created");
+    let groups = Groups::of(job);
     let mut written = Written::default();
     let mut counts = Vec::new();
     for rank in 0..job.ranks {
         for thread in 0..job.threads {
-            let location = Location::create(job, &archive, rank, thread)?;
+            let location = Location::create(job, &archive, groups.of_rank(rank), rank, thread)?;
             let (events, messages) = location.write(plan)?;
             debug!(rank, thread, events, messages, "event file written");
             counts.push(events);
@@ -81,7 +88,7 @@ pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
         }
     }
     // Definitions come last because they contain the numbers of events.
-    definitions::write(job, plan, &counts, &mut archive)?;
+    definitions::write(job, plan, &groups, &counts, &mut archive)?;
     archive.finish()?;
     written.locations = counts.len() as u64;
     let archive = Archive::open(directory)?;

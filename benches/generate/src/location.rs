@@ -7,7 +7,9 @@ use otf2::{ArchiveWriter, Attributes, Event, EventWriter, List};
 use crate::clock::Clock;
 use crate::definitions::{PROGRAM, SELF, WORLD};
 use crate::draw::{below, draw};
+use crate::gatherings::end_of_handle;
 use crate::job::Job;
+use crate::one_sided::Accesses;
 use crate::patterns::Plan;
 use crate::regions::{COMM_RANK, COMM_SIZE, FINALIZE, INIT, INIT_THREAD, MAIN};
 
@@ -16,7 +18,10 @@ use crate::regions::{COMM_RANK, COMM_SIZE, FINALIZE, INIT, INIT_THREAD, MAIN};
 pub(crate) const EPOCH: u64 = 3_600_000_000_000;
 
 /// Start of the first step of a pattern, in nanoseconds since the start of the program.
-pub const START: u64 = 1_000_000;
+pub(crate) const START: u64 = 1_000_000;
+
+/// Time of the last event before those of the pattern, likewise.
+pub(crate) const STARTED: u64 = START - 99_520;
 
 /// Longest time between the end of the pattern and the end of the program in nanoseconds.
 pub(crate) const SHUTDOWN: u64 = 20_000;
@@ -35,8 +40,12 @@ pub(crate) struct Location<'a> {
     pub(crate) job: &'a Job,
     pub(crate) rank: u32,
     pub(crate) thread: u32,
+    /// The groups of ranks that send data to this one, and that it sends data to.
+    pub(crate) groups: [u32; 2],
     /// Number of messages sent.
     pub(crate) messages: u64,
+    /// What it has accessed in windows.
+    pub(crate) accesses: Accesses,
     now: u64,
     clock: Clock,
     events: EventWriter,
@@ -46,11 +55,23 @@ impl<'a> Location<'a> {
     pub(crate) fn create(
         job: &'a Job,
         archive: &ArchiveWriter,
+        groups: [u32; 2],
         rank: u32,
         thread: u32,
     ) -> Result<Location<'a>, otf2::Error> {
         let events = archive.events(reference(rank, thread))?;
-        Ok(Location { job, rank, thread, messages: 0, now: 0, clock: Clock::new(job, rank), events })
+        let clock = Clock::new(job, rank);
+        Ok(Location {
+            job,
+            rank,
+            thread,
+            groups,
+            messages: 0,
+            accesses: Accesses::default(),
+            now: 0,
+            clock,
+            events,
+        })
     }
 
     /// Writes all events; returns their number and the number of messages sent.
@@ -78,9 +99,20 @@ impl<'a> Location<'a> {
     /// Writes an event at a time, which must not be before that of the last one.
     #[inline]
     pub(crate) fn event(&mut self, time: u64, event: Event<'_>) -> Result<(), otf2::Error> {
+        self.event_with(time, event, Attributes::EMPTY)
+    }
+
+    /// Writes an event with attributes.
+    #[inline]
+    pub(crate) fn event_with(
+        &mut self,
+        time: u64,
+        event: Event<'_>,
+        attributes: Attributes<'_>,
+    ) -> Result<(), otf2::Error> {
         debug_assert!(time >= self.now, "{event:?} at {time}, before {}", self.now);
         self.now = time;
-        self.events.write(self.clock.show(time), event, Attributes::EMPTY)
+        self.events.write(self.clock.show(time), event, attributes)
     }
 
     /// Writes an event `ticks` after the last one.
@@ -107,6 +139,20 @@ impl<'a> Location<'a> {
         self.event(until, Event::Leave { region })
     }
 
+    /// Spends a stretch of time in a number of calls of a function.
+    pub(crate) fn work_in_parts(
+        &mut self,
+        region: u32,
+        begin: u64,
+        length: u64,
+        parts: u64,
+    ) -> Result<(), otf2::Error> {
+        for part in 1..=parts {
+            self.work(region, begin + part * length / (parts + 1))?;
+        }
+        Ok(())
+    }
+
     /// Writes the start of the program; the pattern can start at [`START`].
     fn begin(&mut self) -> Result<(), otf2::Error> {
         let program = Event::ProgramBegin { program_name: PROGRAM, program_arguments: List::EMPTY };
@@ -117,12 +163,13 @@ impl<'a> Location<'a> {
         self.after(0, Event::MpiCollectiveBegin {})?;
         self.event(START - 100_000, Event::CommCreate { communicator: WORLD })?;
         self.after(100, Event::CommCreate { communicator: SELF })?;
-        self.after(100, handle(CollectiveOp::CREATE_HANDLE))?;
+        self.after(100, end_of_handle(CollectiveOp::CREATE_HANDLE, WORLD))?;
         self.leave(100, init)?;
         for region in [COMM_RANK, COMM_SIZE] {
             self.enter(50, region)?;
             self.leave(40, region)?;
         }
+        debug_assert_eq!(self.now, STARTED);
         Ok(())
     }
 
@@ -132,15 +179,9 @@ impl<'a> Location<'a> {
         self.after(0, Event::MpiCollectiveBegin {})?;
         self.event(time + SHUTDOWN / 2, Event::CommDestroy { communicator: WORLD })?;
         self.after(100, Event::CommDestroy { communicator: SELF })?;
-        self.after(100, handle(CollectiveOp::DESTROY_HANDLE))?;
+        self.after(100, end_of_handle(CollectiveOp::DESTROY_HANDLE, WORLD))?;
         self.leave(100, FINALIZE)?;
         self.leave(100, MAIN)?;
         self.after(100, Event::ProgramEnd { exit_status: 0 })
     }
-}
-
-/// The collective operation inside `MPI_Init` and `MPI_Finalize`.
-fn handle(collective_op: CollectiveOp) -> Event<'static> {
-    let root = otf2::ROOT_NONE;
-    Event::MpiCollectiveEnd { collective_op, communicator: WORLD, root, size_sent: 0, size_received: 0 }
 }

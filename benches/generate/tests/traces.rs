@@ -104,6 +104,26 @@ fn even_the_smallest_jobs_are_done() {
 }
 
 #[test]
+fn ranks_with_the_same_partners_share_a_group() {
+    let groups = |name: &str, ranks| {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path().join("trace");
+        generate(&Job::new(Pattern::find(name).unwrap(), ranks, 0), &directory).unwrap();
+        let definitions = Archive::open(&directory).unwrap().definitions().unwrap();
+        let members: usize = definitions.groups.iter().map(|group| group.members.len()).sum();
+        (definitions.groups.len(), members)
+    };
+    // The communicators of all ranks and of each alone need three groups.
+    let (all, of_all) = groups("stencil", 4);
+    assert_eq!((all, of_all), (3, 2 * 4));
+    // Opposite corners of a square have the same neighbours.
+    assert_eq!(groups("neighborhood", 4), (3 + 2, 2 * 4 + 2 * 2));
+    // In the east and in the south of a rank are those in the north and in the west of another one.
+    assert_eq!(groups("post-start", 12), (3 + 12, 2 * 12 + 12 * 2));
+    assert_eq!(groups("neighborhood", 1024), (3 + 1024, 2 * 1024 + 1024 * 4));
+}
+
+#[test]
 fn many_threads_find_their_slots() {
     let hybrid = Pattern::find("hybrid").unwrap();
     for threads in [1, 2, 300] {

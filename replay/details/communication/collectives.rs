@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 
 use super::matrix::ticks;
 use super::{Known, NONE, last};
-use crate::int::to_u32;
 use crate::matching::Matches;
 use crate::metrics::Metrics;
 use crate::operations::{WORLD_AT_FINALIZE, WORLD_AT_INIT};
@@ -96,9 +95,11 @@ impl Collectives {
     pub(super) fn collect(&mut self, metrics: &Metrics, walked: &Walked, matches: &Matches) {
         self.collect_nonblocking(walked);
         let operations = &*walked.operations;
+        let mut pairwise = matches.pairwise.iter().peekable();
         for (at, (collective, membership)) in
             operations.collectives.iter().zip(&matches.collectives).enumerate()
         {
+            let progression = pairwise.next_if(|(position, _)| *position as usize == at);
             let site = operations.site(collective.call);
             if !site.is_mpi {
                 continue;
@@ -110,9 +111,7 @@ impl Collectives {
             sum.bytes_in = sum.bytes_in.saturating_add(collective.received);
             let (begin, end) = (collective.begin, collective.end);
             let member = collective.class.and_then(|class| membership.member(class, begin, end));
-            let Some(member) = member.or_else(|| matches.pairwise_member(to_u32(at), collective)) else {
-                continue;
-            };
+            let Some(member) = member.or_else(|| progression?.1.member(collective)) else { continue };
             for (pattern, rule) in &metrics.at_collective {
                 let ticks = ticks(rule(&member));
                 if ticks > 0 {

@@ -5,6 +5,7 @@ use crate::draw::{below, draw};
 use crate::job::Job;
 use crate::location::{Location, START};
 use crate::mpi::{BETWEEN, Collective};
+use crate::objects::Objects;
 use crate::regions::function;
 
 pub(super) const PATTERN: Pattern = Pattern {
@@ -13,8 +14,10 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["transform"],
+    objects: Objects::NONE,
     plan,
     run,
+    severities: None,
 };
 const TRANSFORM: u32 = function(0);
 
@@ -24,8 +27,7 @@ const SLOT: u64 = 14_000;
 const DURATION: u64 = 1500;
 const BYTES: u64 = 64;
 
-/// Streams of random numbers of a step, besides the one for the work of ranks.
-const LAST: u64 = u64::MAX;
+/// Streams of random numbers of a step, besides those for the work of ranks.
 const ROOT: u64 = u64::MAX - 1;
 const DURATIONS: u64 = 1 << 32;
 
@@ -34,19 +36,13 @@ fn plan(job: &Job) -> Plan {
     Plan { steps, ticks: steps * SLOT }
 }
 
-/// The rank that arrives last. It is drawn, since comparing the work of all ranks would take too long.
-fn last(job: &Job, step: u64) -> u32 {
-    below(draw(job.seed, LAST, step), job.ranks.into()) as u32
-}
-
 /// Time at which a rank finishes its work.
 fn finished(job: &Job, rank: u32, step: u64) -> u64 {
-    let load = if rank == last(job, step) { 1000 + job.load(rank, step) / 4 } else { job.load(rank, step) };
-    START + step * SLOT + 2000 + 8 * load
+    START + step * SLOT + 2000 + 8 * job.load_before_all(rank, step)
 }
 
 fn operation(job: &Job, step: u64) -> Collective {
-    let root = below(draw(job.seed, ROOT, step), job.ranks.into()) as u32;
+    let root = job.any(ROOT, step);
     match step % 8 {
         2 => Collective::Bcast { root },
         4 => Collective::Reduce { root },
@@ -64,7 +60,7 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
         let needs = match operation {
             Collective::Bcast { root } => finished(job, root, step),
             Collective::Reduce { root } if root != rank => mine,
-            _ => finished(job, last(job, step), step),
+            _ => finished(job, job.last(step), step),
         };
         // All ranks call the operation equally long after their work.
         let begins = needs.max(mine) + BETWEEN;

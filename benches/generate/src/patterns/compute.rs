@@ -5,6 +5,7 @@ use crate::draw::draw;
 use crate::job::Job;
 use crate::location::{Location, START};
 use crate::mpi::Collective;
+use crate::objects::Objects;
 use crate::regions::function;
 
 pub(super) const PATTERN: Pattern = Pattern {
@@ -13,8 +14,10 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["advance", "assemble", "element", "solve", "smooth", "residual", "prolong", "update"],
+    objects: Objects::NONE,
     plan,
     run,
+    severities: None,
 };
 const ADVANCE: u32 = function(0);
 const ASSEMBLE: u32 = function(1);

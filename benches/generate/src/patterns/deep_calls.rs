@@ -6,6 +6,7 @@ use crate::job::Job;
 use crate::location::{Location, START};
 use crate::mpi::BETWEEN;
 use crate::mpi::MESSAGE;
+use crate::objects::Objects;
 use crate::regions::function;
 
 pub(super) const PATTERN: Pattern = Pattern {
@@ -40,8 +41,10 @@ pub(super) const PATTERN: Pattern = Pattern {
         "copy_node",
         "hash_node",
     ],
+    objects: Objects::NONE,
     plan,
     run,
+    severities: None,
 };
 const FUNCTIONS: u64 = PATTERN.functions.len() as u64;
 

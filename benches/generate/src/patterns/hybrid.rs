@@ -9,6 +9,7 @@ use crate::definitions::TEAMS;
 use crate::job::Job;
 use crate::location::{Location, START};
 use crate::mpi::{BETWEEN, Collective, MESSAGE};
+use crate::objects::Objects;
 use crate::regions::{CRITICAL, CRITICAL_BLOCK, LOOP, LOOP_BARRIER, PARALLEL, PARALLEL_BARRIER, function};
 
 pub(super) const PATTERN: Pattern = Pattern {
@@ -18,8 +19,10 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 4,
     least_ranks: 1,
     functions: &["kernel"],
+    objects: Objects::NONE,
     plan,
     run,
+    severities: None,
 };
 const KERNEL: u32 = function(0);
 

@@ -5,6 +5,7 @@ use crate::draw::{below, draw};
 use crate::job::Job;
 use crate::location::{Location, START};
 use crate::mpi::{BETWEEN, CALL, MESSAGE};
+use crate::objects::Objects;
 use crate::regions::function;
 
 pub(super) const PATTERN: Pattern = Pattern {
@@ -14,8 +15,10 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 2,
     functions: &["task", "prepare", "compute", "check"],
+    objects: Objects::NONE,
     plan,
     run,
+    severities: None,
 };
 const TASK: u32 = function(0);
 const PREPARE: u32 = function(1);

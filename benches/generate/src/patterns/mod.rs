@@ -3,10 +3,16 @@
 mod all_to_all;
 mod compute;
 mod deep_calls;
+mod fence;
 mod hybrid;
+mod lock_all;
+mod locks;
 mod master_worker;
-pub mod ping_pong;
-pub mod ring;
+mod neighborhood;
+mod non_blocking;
+mod ping_pong;
+mod post_start;
+mod ring;
 mod stencil;
 mod sweeps;
 mod wavefront;
@@ -15,6 +21,8 @@ use std::fmt;
 
 use crate::job::Job;
 use crate::location::Location;
+use crate::objects::Objects;
+use crate::severities::Severities;
 
 /// All patterns, in the order of the documentation.
 pub const PATTERNS: &[&Pattern] = &[
@@ -22,6 +30,12 @@ pub const PATTERNS: &[&Pattern] = &[
     &wavefront::PATTERN,
     &sweeps::PATTERN,
     &all_to_all::PATTERN,
+    &non_blocking::PATTERN,
+    &neighborhood::PATTERN,
+    &fence::PATTERN,
+    &post_start::PATTERN,
+    &locks::PATTERN,
+    &lock_all::PATTERN,
     &ring::PATTERN,
     &master_worker::PATTERN,
     &ping_pong::PATTERN,
@@ -42,10 +56,15 @@ pub struct Pattern {
     pub least_ranks: u32,
     /// Names of the program's functions besides `main`.
     pub(crate) functions: &'static [&'static str],
+    /// Objects of MPI that its events name, besides the communicators of every program.
+    pub(crate) objects: Objects,
     /// Computes the number of steps of a job, and their length.
     pub(crate) plan: fn(&Job) -> Plan,
     /// Writes this number of steps of a location.
     pub(crate) run: fn(&mut Location<'_>, u64) -> Result<(), otf2::Error>,
+    /// Computes what the analysis has to find for a rank of a job, if that follows from the work of the ranks without
+    /// simulating them.
+    pub severities: Option<fn(&Job, u32) -> Severities>,
 }
 
 impl Pattern {

@@ -3,9 +3,11 @@
 use super::{Pattern, Plan};
 use crate::draw::{below, draw};
 use crate::job::Job;
-use crate::location::{Location, START};
-use crate::mpi::{BETWEEN, MESSAGE};
+use crate::location::{Location, START, STARTED};
+use crate::mpi::{BETWEEN, CALL, MESSAGE};
+use crate::objects::Objects;
 use crate::regions::function;
+use crate::severities::Severities;
 
 pub(super) const PATTERN: Pattern = Pattern {
     name: "ping-pong",
@@ -14,8 +16,10 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 2,
     functions: &["ping", "pong", "alone"],
+    objects: Objects::NONE,
     plan,
     run,
+    severities: Some(severities),
 };
 const PING: u32 = function(0);
 const PONG: u32 = function(1);
@@ -32,18 +36,18 @@ const TAG: u32 = 1;
 /// Schedule of a pair in a step. Times are those of calls of MPI, in nanoseconds since the start of the
 /// program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Exchange {
+struct Exchange {
     /// Time at which the first rank sends.
-    pub ping: u64,
+    ping: u64,
     /// Time at which the second rank is ready to receive, if the message is large: it then works before,
     /// instead of after.
-    pub ready: Option<u64>,
+    ready: Option<u64>,
     /// Time at which the second rank sends.
-    pub pong: u64,
+    pong: u64,
 }
 
 /// Schedule of a pair in a step; `first` is the rank that sends first, an even one.
-pub fn exchange(job: &Job, first: u32, step: u64) -> Exchange {
+fn exchange(job: &Job, first: u32, step: u64) -> Exchange {
     let begin = START + step * SLOT;
     let ping = begin + 500 + 3 * job.load(first, step) + BETWEEN;
     let work = job.load(first + 1, step);
@@ -64,7 +68,8 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     let (first, partner) = (rank & !1, rank ^ 1);
     for step in 0..steps {
         if partner == job.ranks {
-            alone(location, step)?;
+            // The last rank of an odd number has no partner.
+            location.work_in_parts(ALONE, START + step * SLOT, SLOT, 4)?;
             continue;
         }
         let Exchange { ping, ready, pong } = exchange(job, first, step);
@@ -93,10 +98,27 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     Ok(())
 }
 
-/// Work of the last rank of an odd number, which has no partner.
-fn alone(location: &mut Location<'_>, step: u64) -> Result<(), otf2::Error> {
-    for part in 0..4 {
-        location.work(ALONE, START + step * SLOT + (part + 1) * SLOT / 5)?;
+/// The first rank of a pair waits for the answer, or until the second one is ready; the second one for a small message.
+fn severities(job: &Job, rank: u32) -> Severities {
+    let mut severities = Severities::default();
+    let (first, next_call) = (rank & !1, CALL + BETWEEN);
+    let has_partner = rank ^ 1 < job.ranks;
+    let (mut late_sender, mut late_receiver) = (0, 0);
+    for step in 0..if has_partner { plan(job).steps } else { 0 } {
+        let Exchange { ping, ready, pong } = exchange(job, first, step);
+        match ready {
+            _ if rank == first => {
+                late_sender += pong - ready.map_or(ping + next_call, |ready| ready + TRANSFER + BETWEEN);
+                late_receiver += ready.map_or(0, |ready| ready - ping);
+            }
+            None => {
+                let last = step.checked_sub(1).map(|last| exchange(job, first, last).pong + next_call);
+                late_sender += ping - last.unwrap_or(STARTED + BETWEEN);
+            }
+            Some(_) => {}
+        }
     }
-    Ok(())
+    severities.add("mpi_latesender", late_sender);
+    severities.add("mpi_latereceiver", late_receiver);
+    severities
 }

@@ -2,9 +2,11 @@
 
 use super::{Pattern, Plan};
 use crate::job::Job;
-use crate::location::{Location, START};
-use crate::mpi::{BETWEEN, MESSAGE};
+use crate::location::{Location, START, STARTED};
+use crate::mpi::{BETWEEN, CALL, MESSAGE};
+use crate::objects::Objects;
 use crate::regions::function;
+use crate::severities::Severities;
 
 pub(super) const PATTERN: Pattern = Pattern {
     name: "ring",
@@ -12,8 +14,10 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["use_token"],
+    objects: Objects::NONE,
     plan,
     run,
+    severities: Some(severities),
 };
 const USE_TOKEN: u32 = function(0);
 
@@ -29,7 +33,7 @@ fn plan(job: &Job) -> Plan {
 
 /// Time at which a rank finishes its work in a round and calls `MPI_Send`, in nanoseconds since the start of
 /// the program.
-pub fn sends(job: &Job, rank: u32, round: u64) -> u64 {
+fn sends(job: &Job, rank: u32, round: u64) -> u64 {
     let slot = round * u64::from(job.ranks) + u64::from(rank);
     START + slot * SLOT + 300 + job.load(rank, round) + BETWEEN
 }
@@ -51,4 +55,23 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
         }
     }
     Ok(())
+}
+
+/// A rank waits from its last message on until the rank before sends.
+fn severities(job: &Job, rank: u32) -> Severities {
+    let before = rank.checked_sub(1).unwrap_or(job.ranks - 1);
+    // The next call after a send.
+    let next = |round| sends(job, rank, round) + CALL + BETWEEN;
+    let wait = |round: u64| {
+        let since = match (rank, round) {
+            (0, _) => next(round),
+            (_, 0) => STARTED + BETWEEN,
+            _ => next(round - 1),
+        };
+        sends(job, before, round).saturating_sub(since)
+    };
+    let mut severities = Severities::default();
+    severities.add("mpi_latesender", (0..plan(job).steps).map(wait).sum());
+    severities.add("mpi_latereceiver", 0);
+    severities
 }

@@ -9,6 +9,7 @@ use crate::grid::Grid;
 use crate::job::Job;
 use crate::location::{Location, START};
 use crate::mpi::{BETWEEN, CALL, Collective, MESSAGE};
+use crate::objects::Objects;
 use crate::regions::function;
 
 pub(super) const PATTERN: Pattern = Pattern {
@@ -18,8 +19,10 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["relax", "exchange", "residual"],
+    objects: Objects::NONE,
     plan,
     run,
+    severities: None,
 };
 const RELAX: u32 = function(0);
 const EXCHANGE: u32 = function(1);

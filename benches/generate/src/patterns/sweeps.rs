@@ -8,6 +8,7 @@ use crate::grid::Grid;
 use crate::job::Job;
 use crate::location::{Location, START};
 use crate::mpi::Collective;
+use crate::objects::Objects;
 use crate::regions::function;
 use crate::sweep::{PLANES, SLOT, Sweep, border};
 
@@ -18,8 +19,10 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["lower_plane", "upper_plane", "norm", "border", "reflect"],
+    objects: Objects::NONE,
     plan,
     run,
+    severities: None,
 };
 const LOWER_PLANE: u32 = function(0);
 const UPPER_PLANE: u32 = function(1);

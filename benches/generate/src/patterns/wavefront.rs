@@ -4,6 +4,7 @@ use super::{Pattern, Plan};
 use crate::grid::Grid;
 use crate::job::Job;
 use crate::location::{Location, START};
+use crate::objects::Objects;
 use crate::regions::function;
 use crate::sweep::{PLANES, SLOT, Sweep, border};
 
@@ -14,8 +15,10 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["sweep_plane", "border", "reflect"],
+    objects: Objects::NONE,
     plan,
     run,
+    severities: None,
 };
 const SWEEP_PLANE: u32 = function(0);
 const BORDER: [u32; 2] = [function(1), function(2)];

@@ -3,7 +3,7 @@
 //! In a round the worker at a place in the order asks at `asks` for the lock, gets it when the worker before has released it
 //! at `turn`, and holds it until the turn of the next one. So it waits `turn − asks` (rest of MPI 8.4), unless it is the first
 //! of the round: rounds do not overlap. Rank 0 calls MPI before the first round and after the last one only, so that nobody
-//! can wait for its progress (8.5).
+//! can wait for its progress (rest of MPI 8.5).
 
 use super::{Pattern, Plan};
 use crate::draw::{below, draw};

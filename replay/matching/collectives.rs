@@ -621,6 +621,7 @@ mod tests {
     use crate::ids::PathId;
     use crate::options::Semantics;
     use crate::trace::tests::world;
+    use crate::wire;
 
     /// The parts of ranks 0, 1, … of a world: begin, end, bytes sent, bytes received. The root is rank 0.
     fn judge(class: CollectiveClass, parts: &[(Ticks, Ticks, u64, u64)]) -> Vec<Option<(Ticks, Ticks)>> {

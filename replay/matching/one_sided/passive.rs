@@ -310,7 +310,7 @@ mod tests {
         assert_eq!(waits(&[(1, true, &first), (2, false, &then)]), [(1, 0, 1)]);
         assert_eq!(waits(&[(1, false, &first), (2, true, &then)]), [(1, 0, 1)]);
         assert_eq!(waits(&[(1, true, &first), (1, true, &then)]), []);
-        let last = [(5, 82), (90, 91)];
+        let last = [(82, 83), (90, 91)];
         assert_eq!(waits(&[(3, true, &first), (1, true, &then), (1, true, &last)]), [(1, 0, 3)]);
     }
 }

@@ -198,7 +198,7 @@ impl RegionKind {
             | self.barrier.is_some()
             | self.is_probe
             | self.polling.is_some()
-            | (self.window_call == Some(WindowCall::Flush))
+            | matches!(self.window_call, Some(WindowCall::Flush | WindowCall::Wait))
     }
 }
 

@@ -5,9 +5,11 @@
 //! them with a [meeting](super::meetings): as many links as members, instead of one for each pair.
 
 use model::Ticks;
+use otf2::ROOT_SELF;
 use patterns::matched::CollectiveClass;
 
 use super::meetings::{Meetings, Member};
+use crate::communicators::{GroupSides, Participants};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange};
@@ -16,7 +18,8 @@ use crate::ids::{EventNumber, RecordNumber};
 use crate::int::high;
 use crate::journal::{RecordSpot, Spot};
 use crate::matching::{
-    Matches, Operation, Participation, SendFacts, Verdict, collect_parts, match_messages, pairwise,
+    Matches, OneSidedMatches, Operation, Participation, SendFacts, Verdict, collect_parts, match_epochs,
+    match_messages, pairwise,
 };
 use crate::operations::{Barrier, Operations, Receive, TeamEvent, TeamEventKind};
 use crate::tools::Tools;
@@ -156,9 +159,14 @@ pub(super) fn find(
     let mut links = Links { outgoing: vec![Batch::new(); exchange.workers()], tools };
     let mut meetings = Meetings::new(exchange.worker());
     let unreported = &mut Findings::default();
-    let (matches, paused) = match_messages(tools, processes, false, unreported, exchange)?;
+    let (mut matches, paused) = match_messages(tools, processes, false, unreported, exchange)?;
+    if !trace.definitions.windows.is_empty() && trace.semantics.replays_all_of_mpi() {
+        match_epochs(tools, processes, &mut matches, unreported, exchange)?;
+    }
     for (walked, matches) in processes.iter().zip(matches) {
         links.messages(&walked.operations, &matches);
+        links.probes(&walked.operations, &matches);
+        links.exposures(&walked.operations, &matches.one_sided);
         links.threads_in_mpi(&walked.operations, &matches);
         links.teams(&walked.operations.teams, &mut meetings);
         links.barriers(&walked.operations.barriers, &mut meetings);
@@ -182,13 +190,20 @@ pub(super) fn find(
     let parts = pairwise::collect(trace, processes, exchange)?;
     parts.for_each(|parts| {
         let members: Vec<Participation> = parts.iter().map(|part| part.part).collect();
+        if members[0].kind.class() == Some(CollectiveClass::Neighborhood) {
+            return links.single_neighbors(parts);
+        }
         let operation = Operation::new(trace, &members, &paused);
-        if let Verdict::Sound(class, ranks) = operation.check(unreported)
-            && !members[0].kind.is_soft()
-            && !members[0].kind.is_closed()
-        {
-            let begun = |at: usize| parts[at].requested.spot.record();
-            links.collective(&operation, class, ranks, begun, &mut meetings);
+        let Verdict::Sound(class, ranks) = operation.check(unreported) else { return };
+        if members[0].kind.is_soft() || members[0].kind.is_closed() {
+            return;
+        }
+        let begun = |at: usize| parts[at].requested.spot.record();
+        match trace.communicators.get(members[0].communicator as usize) {
+            Some(Participants::Sides(sides)) => {
+                links.between(&operation, class, sides, begun, &mut meetings);
+            }
+            _ => links.collective(&operation, class, ranks, begun, &mut meetings),
         }
     });
     drop(parts);
@@ -223,6 +238,51 @@ impl Links<'_> {
             let location = operations.site(receive.call).location;
             let received = Spot { location, position: receive.position.record() };
             self.pair(sent, received, LinkKind::Message);
+        }
+    }
+
+    /// Links sends with the ends of the probes that have found their messages.
+    fn probes(&mut self, operations: &Operations, matches: &Matches) {
+        for (probe, found) in operations.probes.iter().zip(matches.probed(operations)) {
+            if let Some((_, send)) = found {
+                let sent = Spot { location: send.place.location, position: send.position.record() };
+                let location = operations.site(probe.call).location;
+                let left = Spot { location, position: probe.position.record() };
+                self.pair(sent, left, LinkKind::Message);
+            }
+        }
+    }
+
+    /// Links calls that complete access epochs with the ends of the calls that wait for that (rest of MPI 15).
+    fn exposures(&mut self, operations: &Operations, matches: &OneSidedMatches) {
+        for (epoch, origins) in operations.one_sided.exposure_epochs.iter().zip(&matches.origins) {
+            let Some(wait) = epoch.wait.filter(|_| epoch.blocks) else { continue };
+            let left = operations.left(wait.call);
+            if left == EventNumber::NONE {
+                continue;
+            }
+            let left = Spot { location: operations.site(wait.call).location, position: left.record() };
+            let ends = origins.iter().filter_map(|(_, origin)| origin.as_ref()?.entered);
+            for entered in ends.filter(|entered| entered.location != left.location) {
+                self.pair(entered.record(), left, LinkKind::Message);
+            }
+        }
+    }
+
+    /// Links starts of members of an operation among neighbours with the ends of those that receive from them alone: where there
+    /// are several, the trace does not say who has sent something.
+    fn single_neighbors(&mut self, parts: &[pairwise::Part]) {
+        for part in parts.iter().filter(|part| part.part.received > 0) {
+            let Some([neighbor]) = self.tools.trace.groups.get(&part.sources).map(|group| &group[..]) else {
+                continue;
+            };
+            let neighbor = parts.binary_search_by_key(neighbor, |part| part.part.process);
+            if let Some(neighbor) = neighbor.ok().map(|at| &parts[at])
+                && neighbor.part.process != part.part.process
+            {
+                let end = Spot { location: part.part.place.location, position: part.part.ended.record() };
+                self.pair(neighbor.requested.spot.record(), end, LinkKind::Message);
+            }
         }
     }
 
@@ -297,6 +357,34 @@ impl Links<'_> {
             };
             let members: Vec<Member> = meeting.iter().map(member).collect();
             self.meeting(&members, false, LinkKind::Threads, meetings);
+        }
+    }
+
+    /// Links the ends of members of an operation on an inter-communicator with the starts of those of the other side that they
+    /// wait for (rest of MPI 7.2); `begun` is the start of the member at a position.
+    fn between(
+        &mut self,
+        operation: &Operation<'_>,
+        class: CollectiveClass,
+        sides: &GroupSides,
+        begun: impl Fn(usize) -> RecordSpot,
+        meetings: &mut Meetings,
+    ) {
+        for sends_first in [true, false] {
+            let member = |(at, part): (usize, &Participation)| {
+                let is_root = part.root == ROOT_SELF;
+                let (gives, gets) = match class {
+                    CollectiveClass::OneToAll => (is_root, part.root != ROOT_SELF && part.received > 0),
+                    CollectiveClass::AllToOne => (part.sent > 0, is_root),
+                    CollectiveClass::AllToAll => (part.sent > 0, part.received > 0),
+                    _ => (true, true),
+                };
+                let is_sender = sides.is_in_first(part.process) == sends_first;
+                let end = Spot { location: part.place.location, position: part.ended.record() };
+                Member { begin: begun(at), end, sends: gives && is_sender, receives: gets && !is_sender }
+            };
+            let members: Vec<Member> = operation.members.iter().enumerate().map(member).collect();
+            self.meeting(&members, false, LinkKind::Message, meetings);
         }
     }
 

@@ -44,7 +44,7 @@ const WITH_PARTNERS: u64 = 4;
 /// A member's part in an operation, as sent to the worker that judges it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Participation {
-    pub(super) communicator: u32,
+    pub(crate) communicator: u32,
     /// Number k of the operation on the communicator: 0, 1, …
     pub(super) instance: u32,
     pub(crate) process: u32,
@@ -120,6 +120,11 @@ impl Series {
 }
 
 impl PartKind {
+    /// The class of its operation.
+    pub(crate) fn class(self) -> Option<CollectiveClass> {
+        self.class
+    }
+
     /// Its operation in words.
     fn name(self) -> &'static str {
         match self.class {

@@ -98,7 +98,7 @@ pub(crate) struct Part {
     /// Which persistent operation it is on the communicator, or [`NOTHING`].
     persistent: u32,
     /// The groups of its neighbours, or [`NOTHING`].
-    sources: u32,
+    pub(crate) sources: u32,
     destinations: u32,
 }
 

@@ -274,7 +274,7 @@ pub struct Operations {
     pub one_sided: OneSided,
     /// Tests and probes that have found nothing.
     pub polls: Polls,
-    /// The events of leaving calls that may have stalled, in the order of calls.
+    /// The events of leaving calls that may have stalled, and of `MPI_Win_wait`, in the order of calls.
     pub left: Vec<(CallId, EventNumber)>,
     /// Blocking probes, in the order of their ends.
     pub probes: Vec<Probe>,
@@ -389,7 +389,7 @@ impl Operations {
         posted.map_or_else(of_call, |posted| Interval::new(posted, posted))
     }
 
-    /// The event of leaving a call that may have stalled; [none](EventNumber::NONE) of others.
+    /// The event of leaving a call that may have stalled, or of `MPI_Win_wait`; [none](EventNumber::NONE) of others.
     pub fn left(&self, call: CallId) -> EventNumber {
         let found = self.left.binary_search_by_key(&call, |&(call, _)| call);
         found.map_or(EventNumber::NONE, |at| self.left[at].1)

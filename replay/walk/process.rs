@@ -272,8 +272,14 @@ impl<'t> ProcessWalk<'t> {
         // Time inside counts as after the event (specification 7.2).
         let may_stall = kind.may_stall && time - enter >= self.shortest_rest;
         let flushes = kind.window_call == Some(WindowCall::Flush) && window != NONE;
-        let is_event =
-            is_first_init || is_first_finalize || barrier != NONE || kind.is_probe || may_stall || flushes;
+        let ends_exposure = kind.window_call == Some(WindowCall::Wait);
+        let is_event = is_first_init
+            || is_first_finalize
+            || barrier != NONE
+            || kind.is_probe
+            || may_stall
+            || flushes
+            || ends_exposure;
         let position = match is_event {
             true => self.threads[thread].mark_innermost(),
             false => EventNumber::NONE,
@@ -292,7 +298,7 @@ impl<'t> ProcessWalk<'t> {
         }
         let Some(mut frame) = self.threads[thread].pop(time) else { return };
         let interval = Interval::new(frame.enter, time);
-        if may_stall {
+        if may_stall || ends_exposure {
             self.operations.left.push((frame.call, position));
         }
         if kind.is_parallel {

@@ -12,6 +12,7 @@ use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::{Finding, Findings};
 use crate::int::to_u32;
+use crate::journal::Spot;
 use crate::matching::Awaitable;
 use crate::operations::{Operations, Step};
 use crate::tools::Tools;
@@ -35,7 +36,7 @@ const ACCESSED: u64 = 2;
 ///
 /// # Errors
 /// If a worker failed.
-pub(super) fn find(
+pub(crate) fn find(
     tools: &Tools<'_>,
     processes: &[Walked],
     matches: &mut [Matches],
@@ -105,8 +106,12 @@ fn tell(trace: &Trace, walked: &Walked, owner: impl Fn(u32) -> usize, outgoing: 
             *last = leave(access.step).max(*last);
         }
         let (complete, is_sure) = (epoch.complete.map(awaitable), is_sure(operations, epoch.start));
+        let entered = epoch.complete.map(|step| {
+            let call = operations.call(step.call);
+            Spot { location: call.site.location, position: call.entered }
+        });
         for &target in members(trace, epoch.group) {
-            let epoch_of = OriginEpoch { complete, accessed: accessed.get(&target).copied() };
+            let epoch_of = OriginEpoch { complete, entered, accessed: accessed.get(&target).copied() };
             let told = (epoch_of, is_sure);
             let key: Key = (target, (me, epoch.window));
             (ORIGIN, (key, told)).put(&mut outgoing[owner(target)]);

@@ -22,6 +22,7 @@ use crate::tools::Tools;
 use crate::walk::Walked;
 use crate::wire::wire;
 
+pub(crate) use active::find as match_epochs;
 pub(super) use passive::{TargetCall, question_progress, receive_progress};
 
 /// Partners of a process's one-sided communication; positions as in its [`OneSided`](crate::operations::OneSided).
@@ -44,11 +45,13 @@ pub struct OneSidedMatches {
 pub struct OriginEpoch {
     /// Its end, if it has one.
     pub complete: Option<Awaitable>,
+    /// Entering the call that ends it, where records are numbered or journals are made.
+    pub entered: Option<EventSpot>,
     /// End of the last call in it that accesses the target.
     pub accessed: Option<Ticks>,
 }
 
-wire!(OriginEpoch { complete, accessed });
+wire!(OriginEpoch { complete, entered, accessed });
 
 /// Accesses of a process to the memory of another one between two fences of a window.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -305,9 +305,8 @@ impl Returned {
 
 /// Time of the cause for which an event waits; 0 if it does not wait.
 fn time_of_cause(lines: &Lines, waits: &Waits, waiting: JournalSpot) -> Ticks {
-    let of_line = waits.of_line.of(lines.at(waiting.location)).iter();
-    let delays = of_line.map(|&wait| &waits.list[wait as usize].delay);
-    delays.filter(|delay| delay.waiting == waiting).map(|delay| delay.time).min().unwrap_or(0)
+    let delays = waits.at(lines.at(waiting.location), waiting.position);
+    delays.map(|delay| delay.time).min().unwrap_or(0)
 }
 
 impl Recurrence for Backward<'_> {

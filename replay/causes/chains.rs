@@ -9,10 +9,9 @@ use std::rc::Rc;
 use model::Ticks;
 use rustc_hash::FxHashMap;
 
-use super::delay::{Delay, DelayClass};
+use super::delay::DelayClass;
 use super::event_times::EventTimes;
 use super::lines::Lines;
-use super::points::SyncPoint;
 use super::previous::{self, Members, Partner, Past, Query};
 use super::sides::Waits;
 use crate::details::instances::{NO_NUMBER, SelectedWait};
@@ -122,7 +121,7 @@ impl Chain {
         if longest.wait.saturating_mul(LEAST) < first.ticks || self.seen.contains(&waiting) {
             return;
         }
-        let Some(delay) = delay_of(waits, line, longest) else { return };
+        let Some(delay) = waits.at(line, longest.position).next() else { return };
         self.hops.push(Hop {
             location: causing.location,
             path: lines.path_at(waiting),
@@ -136,12 +135,6 @@ impl Chain {
         self.causing = Some(delay.causing).filter(|causing| !causing.position.is_none());
         self.team = if delay.class == DelayClass::ThreadBarrier { delay.scope } else { NO_NUMBER };
     }
-}
-
-/// The delay of a location's wait.
-fn delay_of<'w>(waits: &'w Waits, line: usize, point: &SyncPoint) -> Option<&'w Delay> {
-    let delays = waits.of_line.of(line).iter().map(|&number| &waits.list[number as usize].delay);
-    delays.into_iter().find(|delay| delay.waiting.position == point.position)
 }
 
 /// Follows the chains of severe waits. Returns those that have ended at this worker.

@@ -52,12 +52,9 @@ pub(super) fn find(
             Spot { location: wait.both.waiting.location, position: wait.both.waits_at.in_journal() };
         let causing = Spot { location: cause, position: wait.both.cause_at.in_journal() };
         let line = lines.at(cause);
-        let mut here = causes.of_line.of(line).iter();
-        let is_it = |&&at: &&u32| {
-            let delay = &causes.list[at as usize].delay;
-            (delay.waiting, delay.causing) == (waiting, causing)
-        };
-        let Some(&at) = here.find(is_it) else { continue };
+        let mut here = causes.at(line, causing.position);
+        let is_it = |&at: &u32| causes.list[at as usize].delay.waiting == waiting;
+        let Some(at) = here.find(is_it) else { continue };
         let cause = &causes.list[at as usize];
         let indirect = cause.scale * lines.line(line).waiting(cause.past) as f64;
         let direct = (cause.delay.wait - truncated(indirect.round())).clamp(0, cause.delay.wait.max(0));

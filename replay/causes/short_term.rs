@@ -52,7 +52,9 @@ pub(super) fn evaluate(
     }
     let line = |spot: JournalSpot| Some(lines.at(spot.location));
     waits.of_line = Groups::new(lines.len(), waits.list.iter().map(|wait| line(wait.delay.waiting)));
+    waits.of_line.sort_by_key(|at| waits.list[at as usize].delay.waiting.position);
     causes.of_line = Groups::new(lines.len(), causes.list.iter().map(|cause| line(cause.delay.causing)));
+    causes.of_line.sort_by_key(|at| causes.list[at as usize].delay.causing.position);
     for line in 0..lines.len() {
         find_previous(trace, lines, line, &mut members, &mut waits, &mut causes);
     }

@@ -40,7 +40,7 @@ pub(super) struct Waits {
     /// Start of the delays caused at each worker, and the end of all. At that worker they have numbers from
     /// 0.
     pub(super) firsts: Vec<usize>,
-    /// Their numbers in the list, by waiting location.
+    /// Their numbers in the list, by waiting location, in the order of the events that wait.
     pub(super) of_line: Groups,
 }
 
@@ -55,6 +55,15 @@ impl Waits {
         let worker = |wait: &Wait| tools.owner_of(wait.delay.causing.location);
         let firsts = (0..=workers).map(|first| list.partition_point(|wait| worker(wait) < first)).collect();
         Waits { list, firsts, of_line: Groups::default() }
+    }
+
+    /// The delays of an event of a location that waits, in the order of their causes.
+    pub(super) fn at(&self, line: usize, waiting: JournalPosition) -> impl Iterator<Item = &Delay> {
+        let delays = self.of_line.of(line);
+        let delay = |number: u32| &self.list[number as usize].delay;
+        let first = delays.partition_point(|&number| delay(number).waiting.position < waiting);
+        let delays = delays[first..].iter().map(move |&number| delay(number));
+        delays.take_while(move |delay| delay.waiting.position == waiting)
     }
 }
 
@@ -105,7 +114,7 @@ pub(super) struct Causes {
     pub(super) firsts: Vec<usize>,
     /// For each cause of idle threads: the position since which the main thread worked alone.
     pub(super) alone_since: Vec<Option<JournalPosition>>,
-    /// Their numbers in the list, by causing location.
+    /// Their numbers in the list, by causing location, in the order of the causing events.
     pub(super) of_line: Groups,
     /// Excess work by row, one cause after the other.
     pub(super) kept: Vec<(Row, Ticks)>,
@@ -116,6 +125,14 @@ impl Causes {
     pub(super) fn excess(&self, cause: u32) -> Option<&[(Row, Ticks)]> {
         let (first, count) = self.list[cause as usize].kept?;
         Some(&self.kept[first as usize..][..count as usize])
+    }
+
+    /// The numbers of the causes at an event of a location.
+    pub(super) fn at(&self, line: usize, causing: JournalPosition) -> impl Iterator<Item = u32> {
+        let causes = self.of_line.of(line);
+        let position = |number: u32| self.list[number as usize].delay.causing.position;
+        let first = causes.partition_point(|&number| position(number) < causing);
+        causes[first..].iter().copied().take_while(move |&number| position(number) == causing)
     }
 
     /// Returns the worker that announced a cause, and the number of the cause there.

@@ -53,8 +53,6 @@ pub(crate) struct Operation {
     pub(crate) received: u64,
     /// Number of a persistent collective operation among those that were initialized on its communicator.
     pub(crate) persistent: u32,
-    /// Address where the handle of a duplicate will be.
-    pub(crate) place: usize,
     pub(crate) is_persistent: bool,
     /// Whether it has been started and not completed.
     pub(crate) is_active: bool,
@@ -74,7 +72,6 @@ impl Operation {
             bytes: 0,
             received: 0,
             persistent: 0,
-            place: 0,
             is_persistent: false,
             is_active: true,
         }

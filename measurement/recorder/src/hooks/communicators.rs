@@ -136,9 +136,8 @@ pub(crate) fn duplicate<const N: usize>(
 ) -> usize {
     let process = call.thread.process;
     let parent = arguments.values[0];
-    let operation = process.communicators.next_child(parent).map(|(known, key)| Operation {
+    let mut operation = process.communicators.next_child(parent).map(|(known, key)| Operation {
         received: key,
-        place: arguments.values[N - 2],
         ..Operation::new(OperationKind::Duplicate, known.number(), call.thread.next_request())
     });
     if let Some(operation) = &operation {
@@ -153,8 +152,8 @@ pub(crate) fn duplicate<const N: usize>(
 /// Records that a communicator has been duplicated (`MPI_Comm_idup`): the end of a non-blocking collective
 /// operation on the parent.
 pub(crate) fn duplicated(call: &mut Call, operation: &Operation, time: u64) {
-    let Operation { scope: parent, received: origin, place, number: request, .. } = *operation;
-    created(call, |_, _| Some(origin), Some(parent), place, 0);
+    let Operation { scope: parent, received: origin, bytes: new, number: request, .. } = *operation;
+    made(call, |_, _| Some(origin), Some(parent), new as usize);
     record::non_blocking_collective_complete(
         &mut call.thread.events,
         time,
@@ -190,6 +189,13 @@ pub(crate) fn free(
     result
 }
 
+    call.end();
+    if let Some(operation) = operation.as_mut().filter(|_| result as i32 == 0) {
+        // The call sets the handle, in all MPI libraries: their Fortran interfaces depend on it. Where it is set may
+        // be gone when the duplicate is complete: it is a local variable of these.
+        // SAFETY: the call has succeeded, so it has set the handle.
+        operation.bytes = unsafe { handle_at(arguments.values[N - 2], 0) } as u64;
+    }
 /// `MPI_Comm_set_name`: (communicator, name).
 pub(crate) fn set_name(
     call: &mut Call,
@@ -269,9 +275,18 @@ fn created(
 
 /// Writes a Cartesian topology to the journal.
 fn topology(call: &mut Call, new: usize, result: usize) {
-    let process = call.thread.process;
     // SAFETY: the program passes the address of a handle, which the call has set if it succeeded.
-    let handle = unsafe { handle_at(new, 0) };
+    made(call, origin, parent, unsafe { handle_at(new, 0) })
+}
+
+/// As [`created`], with the handle of the communicator.
+fn made(
+    call: &mut Call,
+    origin: impl FnOnce(&Process, usize) -> Option<u64>,
+    parent: Option<u32>,
+    handle: usize,
+) -> Option<u32> {
+    let process = call.thread.process;
     let Some(known) = process.communicators.find(handle).filter(|_| result as i32 == 0) else { return };
     let mut dimensions: c_int = 0;
     // SAFETY: the communicator exists, as it has just been created; each vector has an element for each

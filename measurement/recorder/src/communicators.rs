@@ -311,20 +311,21 @@ impl Communicators {
         Some(number)
     }
 
-    /// Returns a key that the members of both groups of an inter-communicator know, made of the first members
-    /// of the two.
+    /// Returns a key that the members of both groups of an inter-communicator know, made of all members: only they
+    /// count what the two groups have created together. `None` if one is not in the world.
     pub(crate) fn groups_key(&self, mpi: &Mpi, handle: usize) -> Option<u64> {
         let (mut group, mut other) = (0, 0);
         // SAFETY: the communicator exists, as it has just been created; the groups are made and freed here.
-        unsafe {
+        let members = unsafe {
             (mpi.comm_group)(handle, &mut group);
             (mpi.comm_remote_group)(handle, &mut other);
-            let firsts = (self.first_member(mpi, group), self.first_member(mpi, other));
+            let members = (self.members(mpi, group), self.members(mpi, other));
             (mpi.group_free)(&mut group);
             (mpi.group_free)(&mut other);
-            let (first, second) = (firsts.0?, firsts.1?);
-            Some(key::of(&[first.min(second).into(), first.max(second).into()]))
-        }
+            members
+        };
+        let (one, two) = (key::of_words(&members.0?), key::of_words(&members.1?));
+        Some(key::of(&[one.min(two), one.max(two)]))
     }
 
     /// Removes a communicator that is being freed.

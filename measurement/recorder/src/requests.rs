@@ -20,7 +20,7 @@ pub(crate) enum OperationKind {
     Collective(CollectiveOp),
     /// A non-blocking collective operation among neighbours.
     Neighborhood(CollectiveOp),
-    /// A one-sided operation on a window.
+    /// A one-sided operation on a window that changes data there.
     OneSided,
     /// A transfer of a file.
     File,
@@ -28,6 +28,8 @@ pub(crate) enum OperationKind {
     /// when the request is complete.
     Duplicate,
 }
+    /// A one-sided operation that fetches data.
+    OneSidedGet,
 
 /// The operation of a request.
 #[derive(Clone, Copy)]
@@ -261,6 +263,10 @@ pub(crate) fn incomplete(call: &mut Call, operation: &Operation) {
     }
     let time = call.end();
     let events = &mut call.thread.events;
+        OperationKind::OneSidedGet => {
+            record::rma_complete_non_blocking(events, time, scope, done.number);
+            record::rma_complete_remote(events, time, scope, done.number);
+        }
     let (number, scope) = (operation.number, u64::from(operation.scope));
     match operation.kind {
         OperationKind::Send
@@ -268,7 +274,7 @@ pub(crate) fn incomplete(call: &mut Call, operation: &Operation) {
         | OperationKind::Collective(_)
         | OperationKind::Neighborhood(_)
         | OperationKind::Duplicate => record::mpi_request_test(events, time, number),
-        OperationKind::OneSided => record::rma_test(events, time, scope, number),
+        OperationKind::OneSided | OperationKind::OneSidedGet => record::rma_test(events, time, scope, number),
         OperationKind::File => record::io_test(events, time, scope, number),
     }
 }

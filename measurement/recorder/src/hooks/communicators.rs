@@ -24,6 +24,10 @@ const OF_GROUP: u64 = 3;
 const OF_TWO_GROUPS: u64 = 4;
 const FROM_NOTHING: u64 = 5;
 
+/// In the place of the tag of the two sides that have found each other by a port, or by a socket.
+const BY_PORT: u64 = 1 << 32;
+const BY_SOCKET: u64 = 2 << 32;
+
 /// All creations that are collective on a parent: the parent is the first parameter, the address of the new
 /// handle the last.
 pub(crate) fn create<const N: usize>(
@@ -128,6 +132,46 @@ pub(crate) fn create_inter_from_groups(
     among_members(call, arguments, real, |process, new| of_two_groups(process, new, tag), None, new)
 }
 
+/// `MPI_Comm_spawn`: (command, arguments, number, info, root, local, new, codes).
+pub(crate) fn spawn(
+    call: &mut Call,
+    arguments: Arguments<8>,
+    real: impl FnOnce([usize; 8]) -> usize,
+) -> usize {
+    let [_, _, _, _, _, local, new, _] = arguments.values;
+    connect_to(call, arguments, (local, new), real)
+}
+
+/// `MPI_Comm_spawn_multiple`: (count, commands, arguments, numbers, infos, root, local, new, codes).
+pub(crate) fn spawn_multiple(
+    call: &mut Call,
+    arguments: Arguments<9>,
+    real: impl FnOnce([usize; 9]) -> usize,
+) -> usize {
+    let [_, _, _, _, _, _, local, new, _] = arguments.values;
+    connect_to(call, arguments, (local, new), real)
+}
+
+/// `MPI_Comm_accept`, `MPI_Comm_connect`: (port, info, root, local, new).
+pub(crate) fn connect(
+    call: &mut Call,
+    arguments: Arguments<5>,
+    real: impl FnOnce([usize; 5]) -> usize,
+) -> usize {
+    let [_, _, _, local, new] = arguments.values;
+    connect_to(call, arguments, (local, new), real)
+}
+
+/// `MPI_Comm_join`: (socket, new). Two processes, each by itself.
+pub(crate) fn join(
+    call: &mut Call,
+    arguments: Arguments<2>,
+    real: impl FnOnce([usize; 2]) -> usize,
+) -> usize {
+    let new = arguments.values[1];
+    among_members(call, arguments, real, |process, new| of_two_groups(process, new, BY_SOCKET), None, new)
+}
+
 /// `MPI_Comm_idup`: (parent, new, request), `MPI_Comm_idup_with_info`: (parent, info, new, request).
 pub(crate) fn duplicate<const N: usize>(
     call: &mut Call,
@@ -145,6 +189,13 @@ pub(crate) fn duplicate<const N: usize>(
         record::non_blocking_collective_request(&mut call.thread.events, begin, operation.number);
     }
     let result = real(arguments.values);
+    call.end();
+    if let Some(operation) = operation.as_mut().filter(|_| result as i32 == 0) {
+        // The call sets the handle, in all MPI libraries: their Fortran interfaces depend on it. Where it is set may
+        // be gone when the duplicate is complete: it is a local variable of these.
+        // SAFETY: the call has succeeded, so it has set the handle.
+        operation.bytes = unsafe { handle_at(arguments.values[N - 2], 0) } as u64;
+    }
     keep(call, operation, arguments.values[N - 1], result);
     result
 }
@@ -189,13 +240,6 @@ pub(crate) fn free(
     result
 }
 
-    call.end();
-    if let Some(operation) = operation.as_mut().filter(|_| result as i32 == 0) {
-        // The call sets the handle, in all MPI libraries: their Fortran interfaces depend on it. Where it is set may
-        // be gone when the duplicate is complete: it is a local variable of these.
-        // SAFETY: the call has succeeded, so it has set the handle.
-        operation.bytes = unsafe { handle_at(arguments.values[N - 2], 0) } as u64;
-    }
 /// `MPI_Comm_set_name`: (communicator, name).
 pub(crate) fn set_name(
     call: &mut Call,
@@ -209,6 +253,25 @@ pub(crate) fn set_name(
         process.append_name("communicator", known.number(), unsafe { text_at(name) });
     }
     real(arguments.values)
+}
+
+/// Connects the members of a communicator to other processes, which may be outside of the world: then there is no
+/// communicator in the trace. A collective operation on the local communicator, as its members know each other only.
+fn connect_to<const N: usize>(
+    call: &mut Call,
+    arguments: Arguments<N>,
+    (local, new): (usize, usize),
+    real: impl FnOnce([usize; N]) -> usize,
+) -> usize {
+    let known = call.thread.process.communicators.find(local).map(Communicator::number);
+    let Some(local) = known else { return real(arguments.values) };
+    let begin = call.begin();
+    record::collective_begin(&mut call.thread.events, begin);
+    let result = real(arguments.values);
+    call.end();
+    created(call, |process, new| of_two_groups(process, new, BY_PORT), Some(local), new, result);
+    ended(call, CollectiveOp::CREATE_HANDLE, local);
+    result
 }
 
 /// Makes a communicator, at the address `new`, in a collective operation of its own members.
@@ -258,24 +321,10 @@ fn created(
     new: usize,
     result: usize,
 ) -> Option<u32> {
-    let process = call.thread.process;
     if result as i32 != 0 {
         return None;
     }
     // SAFETY: the call has succeeded, so it has set the handle.
-    let handle = unsafe { handle_at(new, 0) };
-    if handle == process.mpi.comm_null {
-        return None;
-    }
-    let number = process.communicators.insert(process, handle, origin(process, handle)?, parent)?;
-    let time = call.end();
-    record::comm_create(&mut call.thread.events, time, number.into());
-    Some(number)
-}
-
-/// Writes a Cartesian topology to the journal.
-fn topology(call: &mut Call, new: usize, result: usize) {
-    // SAFETY: the program passes the address of a handle, which the call has set if it succeeded.
     made(call, origin, parent, unsafe { handle_at(new, 0) })
 }
 
@@ -287,6 +336,20 @@ fn made(
     handle: usize,
 ) -> Option<u32> {
     let process = call.thread.process;
+    if handle == process.mpi.comm_null {
+        return None;
+    }
+    let number = process.communicators.insert(process, handle, origin(process, handle)?, parent)?;
+    let time = call.end();
+    record::comm_create(&mut call.thread.events, time, number.into());
+    Some(number)
+}
+
+/// Writes a Cartesian topology to the journal.
+fn topology(call: &mut Call, new: usize, result: usize) {
+    let process = call.thread.process;
+    // SAFETY: the program passes the address of a handle, which the call has set if it succeeded.
+    let handle = unsafe { handle_at(new, 0) };
     let Some(known) = process.communicators.find(handle).filter(|_| result as i32 == 0) else { return };
     let mut dimensions: c_int = 0;
     // SAFETY: the communicator exists, as it has just been created; each vector has an element for each

@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `wrappers`, `next` (or `linked`) | the exported functions, and the next ones of these names |
-//! | `start`, `process`, `thread`, `inside` | data from `MPI_Init` to the end: of the process, of each thread, and the lock of a thread's data |
+//! | `start`, `sessions`, `process`, `thread`, `inside` | data from the start of MPI to the end: of the process, of each thread, and the lock of a thread's data |
 //! | `call`, `hooks`, `regions`, `instrumented`, `sampling` | sources of events: MPI calls, named regions, instrumented functions, samples |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | counts instead of events if the program is profiled |
@@ -50,6 +50,7 @@ mod rounds;
 mod sampling;
 mod selection;
 mod shared;
+mod sessions;
 mod start;
 mod synchronize;
 mod thread;

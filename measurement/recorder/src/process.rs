@@ -3,8 +3,8 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use call_paths::OwnFile;
 use recording::journal::JournalRecord;
@@ -19,11 +19,12 @@ use crate::groups::Groups;
 use crate::inside::Guarded;
 use crate::mpi::Mpi;
 use crate::neighborhoods::Neighborhoods;
+use crate::partitions::Partitions;
 use crate::requests::Requests;
 use crate::rounds;
 use crate::selection::Selection;
-use crate::synchronize::Clocks;
 use crate::sessions::Session;
+use crate::synchronize::Clocks;
 use crate::thread;
 use crate::windows::Windows;
 
@@ -46,6 +47,9 @@ pub(crate) struct Process {
     pub(crate) groups: Groups,
     pub(crate) neighborhoods: Neighborhoods,
     pub(crate) requests: Requests,
+    pub(crate) partitions: Partitions,
+    /// Whether the MPI library tells what a request has received that sends as well, see `hooks::exchanges`.
+    pub(crate) tells_exchanges: OnceLock<bool>,
     pub(crate) windows: Windows,
     pub(crate) files: Files,
     pub(crate) rounds: rounds::Rounds,
@@ -84,10 +88,6 @@ pub(crate) fn stop(cause: &str) {
     }
 }
 
-/// The resources of a recorded process that may be unavailable.
-pub(crate) struct Prepared {
-    journal: OwnFile,
-    filter: Filter,
 /// What the recorder itself has of MPI.
 pub(crate) struct OwnMpi {
     /// A communicator of all processes.
@@ -108,6 +108,10 @@ impl OwnMpi {
     }
 }
 
+/// The resources of a recorded process that may be unavailable.
+pub(crate) struct Prepared {
+    journal: OwnFile,
+    filter: Filter,
     end_of_thread: libc::pthread_key_t,
 }
 
@@ -160,6 +164,8 @@ pub(crate) fn begin(
         groups: Groups::new(),
         neighborhoods: Neighborhoods::new(),
         requests: Requests::new(),
+        partitions: Partitions::new(),
+        tells_exchanges: OnceLock::new(),
         windows: Windows::new(),
         files: Files::new(),
         journal: Mutex::new(journal),
@@ -212,12 +218,6 @@ impl Process {
         }
     }
 
-    /// Appends the name of a communicator or a window to the journal.
-    pub(crate) fn append_name(&self, of: &str, number: u32, name: String) {
-        self.append(&JournalRecord::Name { of: of.into(), number, name });
-    }
-
-    /// Appends a sentence for the user about something that limits the trace.
     /// Returns the recorder's own communicator; `None` if it has been freed.
     pub(crate) fn communicator(&self) -> Option<usize> {
         self.communicators.has_world_group().then_some(self.own.communicator)
@@ -250,6 +250,12 @@ impl Process {
         }
     }
 
+    /// Appends the name of a communicator or a window to the journal.
+    pub(crate) fn append_name(&self, of: &str, number: u32, name: String) {
+        self.append(&JournalRecord::Name { of: of.into(), number, name });
+    }
+
+    /// Appends a sentence for the user about something that limits the trace.
     pub(crate) fn notice(&self, text: &str) {
         self.append(&JournalRecord::Notice { text: text.into() });
     }

@@ -495,7 +495,21 @@ impl ProcessWalk<'_> {
         bytes: u64,
     ) -> Option<Message> {
         let communicator = self.communicator(thread, mappings, communicator)?;
-        Some(Message { peer, communicator, tag, bytes })
+        Some(Message { peer, communicator, tag, partitioned: self.attributes.partitioned, bytes })
+    }
+
+    /// Notes that a call that may reach out of the trace has connected processes of it.
+    fn create_communicator(&mut self, thread: usize, mappings: &Mappings, local: u32) {
+        let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
+        if !self.trace.kinds.get(region as usize).is_some_and(|kind| kind.connects) {
+            return;
+        }
+        let Some(communicator) = self.communicator(thread, mappings, local) else { return };
+        let participants = &self.trace.communicators[communicator as usize];
+        let stays = matches!(participants, Participants::Ranks(_) | Participants::Sides(_));
+        if let Some(frame) = self.threads[thread].stack.last_mut().filter(|_| stays) {
+            frame.stays_inside = true;
+        }
     }
 
     /// Returns the position of a region that an event names.

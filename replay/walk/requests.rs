@@ -51,6 +51,8 @@ pub(super) struct Message {
     pub(super) communicator: u32,
     pub(super) tag: u32,
     pub(super) bytes: u64,
+    /// The number of its pair of requests, if it is partitioned; else 0.
+    pub(super) partitioned: u32,
 }
 
 /// The active requests of a process.
@@ -360,12 +362,13 @@ impl ProcessWalk<'_> {
         message: Message,
         envelopes: impl Fn(&mut Operations) -> &mut Envelopes,
     ) -> Option<u32> {
-        let Message { communicator, peer: rank, tag, .. } = message;
-        if let Some(known) = envelopes(&mut self.operations).find(communicator, rank, tag) {
+        let Message { communicator, peer: rank, tag, partitioned, .. } = message;
+        let known = envelopes(&mut self.operations).find(communicator, rank, (tag, partitioned));
+        if let Some(known) = known {
             return Some(known);
         }
         let peer = self.partner(thread, message)?;
-        Some(envelopes(&mut self.operations).add(Envelope { communicator, peer, rank, tag }))
+        Some(envelopes(&mut self.operations).add(Envelope { communicator, peer, rank, tag, partitioned }))
     }
 
     /// Returns the other process of a message.

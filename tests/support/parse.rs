@@ -321,6 +321,7 @@ fn attributes(trace: &Trace, words: &mut Words<'_>) -> Result<Vec<(&'static str,
             "in" => (attributes::NEIGHBORS_IN, communicator(words.word("communicator")?)?),
             "out" => (attributes::NEIGHBORS_OUT, communicator(words.word("communicator")?)?),
             "persistent" => (attributes::PERSISTENT_OPERATION, words.number("value")?),
+            "partitioned" => (attributes::PARTITIONED, words.number("value")?),
             _ => return Err(format!("unknown attribute {word}")),
         });
     }

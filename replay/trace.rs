@@ -120,6 +120,8 @@ pub struct RegionKind {
     pub window_call: Option<WindowCall>,
     /// `MPI_Comm_disconnect`.
     pub is_disconnect: bool,
+    /// Connects the process to others that may be outside of the trace.
+    pub connects: bool,
     /// How it completes messages.
     pub completion: Completion,
     /// Whether it takes time for more than communication: it makes or frees something, or accesses a file.
@@ -193,6 +195,7 @@ impl RegionKind {
     pub fn is_special(&self) -> bool {
         self.is_init
             | self.is_finalize
+            | self.connects
             | self.is_parallel
             | self.barrier.is_some()
             | self.is_probe
@@ -258,7 +261,8 @@ impl Trace {
             false => vec![NO_PLACE; definitions.locations.len()],
         };
         let (processes, locations, process_of_group) = order(&definitions, &ranks, &places);
-        let mut communicators = participants(&definitions, &process_of_group)?;
+        let may_reach_out = semantics.replays_all_of_mpi();
+        let mut communicators = participants(&definitions, &process_of_group, may_reach_out)?;
         let (sites, site_of_context) = sites(&definitions, semantics);
         let has_event_counts = definitions.locations.iter().any(|location| location.events > 0);
         let tells_neighbors = attributes.is_some_and(|known| known.tells_neighbors());
@@ -615,6 +619,7 @@ fn kind(region: &Region, context: Context) -> RegionKind {
         begins_transfer: name.starts_with("file_") && name.ends_with("_begin"),
         window_call: WindowCall::of(&name).filter(|_| semantics.replays_all_of_mpi()),
         is_disconnect: name == "comm_disconnect",
+        connects: connects(&name) && semantics.replays_all_of_mpi(),
         fate: match semantics.replays_all_of_mpi() {
             true => fate_beyond_reference(&name, (region.role, class), context),
             false => None,
@@ -672,12 +677,7 @@ fn fate_beyond_reference(name: &str, (role, class): (RegionRole, Class), context
         Class::Probe => Some(Fate::Analysed),
         _ if has_windows && fate(role, name, class) == Fate::OneSided => Some(Fate::Analysed),
         _ if name.starts_with("file_") && is_of_one_process(name, class) => Some(Fate::Analysed),
-        _ if ["comm_spawn", "comm_accept", "comm_connect", "comm_join"]
-            .iter()
-            .any(|it| name.starts_with(it)) =>
-        {
-            Some(Fate::OutsideProcesses)
-        }
+        _ if connects(name) => Some(Fate::OutsideProcesses),
         // To initialize them may block by the standard, but the trace says nothing of that (rest of MPI 7.1).
         _ if is_persistent && attributes.is_some_and(|known| known.tells_persistent_operations()) => {
             Some(Fate::Analysed)
@@ -702,6 +702,11 @@ fn has_own_work(class: Class) -> bool {
             | Class::FileReadTogether
             | Class::FileWriteTogether
     )
+}
+
+/// Whether a function connects the process to others that may be outside of the trace (MPI 4.1, 11.8 and 11.9).
+fn connects(name: &str) -> bool {
+    ["comm_spawn", "comm_accept", "comm_connect", "comm_join"].iter().any(|it| name.starts_with(it))
 }
 
 /// Whether a process calls a function on a file by itself, and the function returns when it is done: nobody else can hold it up
@@ -917,10 +922,12 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn rank_that_no_location_has_is_refused_with_its_number() {
+    fn rank_that_no_location_has_is_of_a_process_outside_of_the_trace() {
         let mut definitions = world(&[1, 2]);
         definitions.groups.get_mut(1).unwrap().members = vec![0, 5];
-        let error = Trace::new(definitions, Semantics::Corrected).unwrap_err().to_string();
+        let trace = Trace::new(definitions.clone(), Semantics::Corrected).unwrap();
+        assert_eq!(trace.communicators[0], Participants::Outside);
+        let error = Trace::new(definitions, Semantics::Reference).unwrap_err().to_string();
         assert!(error.contains("rank 5, expected less than 2"), "{error}");
     }
 

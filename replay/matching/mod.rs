@@ -18,6 +18,7 @@ mod progress;
 mod returns;
 mod sides;
 mod stalls;
+mod threads;
 mod waits;
 
 use std::sync::Arc;
@@ -260,6 +261,7 @@ pub(crate) fn match_messages(
     for walked in processes {
         let of_process = Channels::new(walked, trace.semantics);
         of_process.check(walked, findings);
+        threads::check(trace, walked, findings);
         messages::tell(walked, &of_process, &team, owners, with_receipts, &mut outgoing);
         channels.push(Arc::new(of_process));
     }

@@ -290,6 +290,9 @@ impl<'t> ProcessWalk<'t> {
         if let Some((polling, frame)) = kind.polling.zip(self.threads[thread].stack.last().copied()) {
             self.leave_poll(thread, polling, &frame);
         }
+        if kind.connects && self.threads[thread].stack.last().is_some_and(|frame| !frame.stays_inside) {
+            self.reach_out(thread);
+        }
         let Some(mut frame) = self.threads[thread].pop(time) else { return };
         let interval = Interval::new(frame.enter, time);
         if may_stall {

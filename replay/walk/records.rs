@@ -147,6 +147,7 @@ impl ProcessWalk<'_> {
             Event::RmaCollectiveBegin {} if !self.trace.semantics.replays_all_of_mpi() => {
                 self.threads[thread].ignore();
             }
+            Event::CommCreate { communicator } => self.create_communicator(thread, mappings, communicator),
             Event::MpiCollectiveBegin {} | Event::RmaCollectiveBegin {} => {
                 let record = self.begin_collective(thread);
                 if let Some(frame) = self.threads[thread].stack.last_mut() {
@@ -372,11 +373,24 @@ impl ProcessWalk<'_> {
                 Fate::OtherCollective
             }
             (_, Participants::NotMpi) => Fate::OtherCollective,
+            (_, Participants::Outside) => return self.reach_out(thread),
             (Some(_), Participants::Myself | Participants::Ranks(_) | Participants::Sides(..)) => {
                 Fate::Analysed
             }
         };
         self.decide(thread, fate);
+    }
+
+    /// Notes that the current call has to do with processes that the trace does not have (rest of MPI 7.3).
+    #[cold]
+    pub(super) fn reach_out(&mut self, thread: usize) {
+        self.decide(thread, Fate::OutsideProcesses);
+        let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
+        let trace = self.trace;
+        self.find(Finding::OutsideProcesses, thread, || match region {
+            NONE => "outside of any call".to_owned(),
+            region => trace.region_name(region).to_owned(),
+        });
     }
 
     /// Adds a collective operation that ends now, in the current call. `begin` has the record of its start, if there is one;

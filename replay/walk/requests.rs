@@ -10,6 +10,7 @@ use super::gaps::{Counted, MissingOperations};
 use super::pending::Pending;
 use super::process::ProcessWalk;
 use super::stack::NONE;
+use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::findings::Finding;
 use crate::ids::{CallId, EventNumber};
@@ -50,9 +51,9 @@ pub(super) struct Message {
     /// Position of the communicator in the definitions.
     pub(super) communicator: u32,
     pub(super) tag: u32,
-    pub(super) bytes: u64,
     /// The number of its pair of requests, if it is partitioned; else 0.
     pub(super) partitioned: u32,
+    pub(super) bytes: u64,
 }
 
 /// The active requests of a process.
@@ -375,6 +376,10 @@ impl ProcessWalk<'_> {
     #[inline]
     fn partner(&mut self, thread: usize, message: Message) -> Option<u32> {
         let participants = &self.trace.communicators[message.communicator as usize];
+        if *participants == Participants::Outside {
+            self.reach_out(thread);
+            return None;
+        }
         let partner = participants.peer(self.process, message.peer);
         if partner.is_none() {
             let communicator = self.trace.definitions.communicators.reference(message.communicator as usize);

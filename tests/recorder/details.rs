@@ -231,6 +231,10 @@ fn processes_that_are_started_are_no_members_of_anything_in_the_trace() {
     let subject = subject.with("OMPI_MCA_btl", "self,vader,tcp");
     expect_events(&subject, creations, |_| lines(&[("Comm_spawn MpiCollectiveEnd", "0,1")]));
     assert_eq!(archive::communicators(&subject.experiment), 2);
+    analyze(&subject.experiment, &subject.folder).expect_success();
+    let found: Vec<_> =
+        findings(&subject.experiment).into_iter().map(|(name, _, count)| (name, count)).collect();
+    assert_eq!(found, [("processes outside of the trace".to_owned(), 2)]);
 }
 
 #[test]

@@ -370,6 +370,7 @@ fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
             let request = words.number("request")?;
             Step::Imrecv { request, bytes: number(&words.options(&["bytes"])?, "bytes", BYTES)? }
         }
+        "created" => Step::CommCreate(words.word("communicator")?.to_owned()),
         "begin" => Step::CollectiveBegin,
         "end" => {
             let name = words.word("operation")?;

@@ -129,11 +129,13 @@ impl PendingAccesses {
             if self.count == 0 || target as usize >= self.targets {
                 return;
             }
-            if reach != Reach::Origin {
-                self.step(begin, (target, LOCAL), reach, &mut report);
+            // At the origin those are complete already.
+            let skipped = if reach == Reach::Origin { LOCAL } else { LISTS };
+            for list in [LOCAL, OPEN, FETCHING] {
+                if list != skipped && *self.last(target, list) != NONE {
+                    self.step(begin, (target, list), reach, &mut report);
+                }
             }
-            self.step(begin, (target, OPEN), reach, &mut report);
-            self.step(begin, (target, FETCHING), reach, &mut report);
         }
     }
 

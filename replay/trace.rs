@@ -56,6 +56,7 @@ pub struct Trace {
     /// everywhere.
     has_event_counts: bool,
     has_sides: bool,
+    has_sessions: bool,
     /// The attributes of events that the walk reads, if the trace has any.
     pub attributes: Option<KnownAttributes>,
 }
@@ -270,6 +271,8 @@ impl Trace {
             true => groups(&definitions, &process_of_group),
             false => FxHashMap::default(),
         };
+        let has_sessions = semantics.replays_all_of_mpi()
+            && definitions.regions.iter().any(|region| mpi::plain(&region.name) == "session_init");
         let has_sides = communicators.iter().any(|it| matches!(it, Participants::Sides(..)));
         let of_windows = definitions.windows.iter().map(|window| communicators[window.communicator].clone());
         let of_handles = definitions.file_handles.iter().map(|handle| match handle.communicator {
@@ -286,6 +289,7 @@ impl Trace {
             artificial: artificial.into(),
             kinds,
             has_sides,
+            has_sessions,
             communicators,
             groups,
             sites,
@@ -337,6 +341,12 @@ impl Trace {
     /// Whether there are inter-communicators.
     pub fn has_sides(&self) -> bool {
         self.has_sides
+    }
+
+    /// Whether the program starts MPI by sessions: then `MPI_Init` and `MPI_Finalize` need not wait for anybody, as MPI may have
+    /// been started before, and go on behind (rest of MPI 10).
+    pub fn has_sessions(&self) -> bool {
+        self.has_sessions
     }
 
     /// Whether the definitions say that a location has no events.

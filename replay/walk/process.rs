@@ -314,14 +314,16 @@ impl<'t> ProcessWalk<'t> {
             } else {
                 (CollectiveClass::Finalize, WORLD_AT_FINALIZE)
             };
-            self.operations.collectives.push(Collective {
-                call: frame.call,
-                begun: frame.entered,
-                position,
-                communicator,
-                class: Some(class),
-                ..Collective::between(frame.enter, time)
-            });
+            if !self.trace.has_sessions() {
+                self.operations.collectives.push(Collective {
+                    call: frame.call,
+                    begun: frame.entered,
+                    position,
+                    communicator,
+                    class: Some(class),
+                    ..Collective::between(frame.enter, time)
+                });
+            }
             self.was_initialized |= kind.is_init;
             self.was_finalized |= kind.is_finalize;
         }

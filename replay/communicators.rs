@@ -24,6 +24,8 @@ pub enum Participants {
     Ranks(Arc<[u32]>),
     /// The two sides of an inter-communicator, processes by rank.
     Sides(GroupSides),
+    /// Of MPI, with processes that are no locations of the trace (rest of MPI 7.3).
+    Outside,
     /// Not a communicator of MPI.
     NotMpi,
 }
@@ -34,7 +36,7 @@ impl Participants {
         match self {
             Participants::Ranks(ranks) => Some(ranks.to_vec()),
             Participants::Sides(sides) => Some(sides.all.to_vec()),
-            Participants::Myself | Participants::NotMpi => None,
+            Participants::Myself | Participants::Outside | Participants::NotMpi => None,
         }
     }
 
@@ -44,7 +46,7 @@ impl Participants {
             Participants::Myself => true,
             Participants::Ranks(ranks) => ranks.first().is_some_and(|&first| first as usize == process),
             Participants::Sides(sides) => sides.a.first().is_some_and(|&first| first as usize == process),
-            Participants::NotMpi => false,
+            Participants::Outside | Participants::NotMpi => false,
         }
     }
 
@@ -57,7 +59,7 @@ impl Participants {
             Participants::Myself => (rank == 0).then_some(process),
             Participants::Ranks(ranks) => at(ranks),
             Participants::Sides(sides) => at(sides.other(to_u32(process))),
-            Participants::NotMpi => None,
+            Participants::Outside | Participants::NotMpi => None,
         }
     }
 }
@@ -117,14 +119,20 @@ pub(crate) fn paradigm_locations(definitions: &Definitions, paradigm: Paradigm) 
     definitions.groups.iter().position(|g| g.kind == GroupType::COMM_LOCATIONS && g.paradigm == paradigm)
 }
 
-/// Returns the participants of every communicator, by its position.
+/// Returns the participants of every communicator, by its position. `may_reach_out` says whether groups of MPI may name
+/// ranks that are no locations of the trace.
 ///
 /// # Errors
-/// If a group of MPI names a rank or location that does not exist.
-pub fn participants(definitions: &Definitions, process_of_group: &[u32]) -> Result<Vec<Participants>, Error> {
+/// If a group of MPI names a location that does not exist, or a rank, unless it may.
+pub fn participants(
+    definitions: &Definitions,
+    process_of_group: &[u32],
+    may_reach_out: bool,
+) -> Result<Vec<Participants>, Error> {
     let mut groups = Groups {
         definitions,
         process_of_group,
+        may_reach_out,
         locations: paradigm_locations(definitions, Paradigm::MPI),
         known: FxHashMap::default(),
         sorted: FxHashMap::default(),
@@ -140,6 +148,7 @@ pub fn participants(definitions: &Definitions, process_of_group: &[u32]) -> Resu
                     Ok(Participants::Sides(GroupSides { a, b, in_a, all }))
                 }
                 (Err(error), _) | (_, Err(error)) => Err(error),
+                (Ok(Participants::Outside), _) | (_, Ok(Participants::Outside)) => Ok(Participants::Outside),
                 _ => Ok(Participants::NotMpi),
             },
         };
@@ -160,6 +169,7 @@ pub fn groups(definitions: &Definitions, process_of_group: &[u32]) -> FxHashMap<
     let mut groups = Groups {
         definitions,
         process_of_group,
+        may_reach_out: true,
         locations: paradigm_locations(definitions, Paradigm::MPI),
         known: FxHashMap::default(),
         sorted: FxHashMap::default(),
@@ -185,6 +195,7 @@ pub fn groups(definitions: &Definitions, process_of_group: &[u32]) -> FxHashMap<
 struct Groups<'a> {
     definitions: &'a Definitions,
     process_of_group: &'a [u32],
+    may_reach_out: bool,
     /// Position of the group with MPI's ranks.
     locations: Option<usize>,
     known: FxHashMap<usize, Result<Participants, String>>,
@@ -231,6 +242,10 @@ impl Groups<'_> {
                     "its group counts ranks of MPI, and no group lists the locations of MPI's ranks",
                 )?;
                 let world = &self.definitions.groups[world].members;
+                let is_outside = |&rank: &u64| rank >= world.len() as u64;
+                if self.may_reach_out && group.members.iter().any(is_outside) {
+                    return Ok(Participants::Outside);
+                }
                 let member = |&rank: &u64| {
                     let reference = usize::try_from(rank).ok().and_then(|rank| world.get(rank));
                     self.process_of(*reference.ok_or_else(|| {
@@ -272,6 +287,6 @@ mod tests {
     fn rank_zero_of_self_is_the_process_itself() {
         assert_eq!(Participants::Myself.peer(7, 0), Some(7));
         assert_eq!(Participants::Myself.peer(7, 1), None);
-        assert_eq!(Participants::NotMpi.peer(7, 0), None);
+        assert_eq!([Participants::NotMpi, Participants::Outside].map(|it| it.peer(7, 0)), [None; 2]);
     }
 }

@@ -148,6 +148,12 @@ findings! {
     EpochWithoutBegin, Wrong, "epoch that was not begun",
         "An epoch of one-sided communication ends that was not begun, or begins again before it has ended; the first begin was \
          dropped.";
+    OutsideProcesses, Note, "processes outside of the trace",
+        "A call has to do with processes that the trace does not have, such as started ones; nothing is known of them, and \
+         nobody waits for them.";
+    ConcurrentCommunicator, Wrong, "communicator used by two threads at once",
+        "Two threads of a process are in collective operations on one communicator, window or file at once, or in epochs of one \
+         kind on a window, which MPI forbids: which operation is whose is unknown; the order of begin was taken.";
     ContradictingNeighborhood, Wrong, "contradicting neighbourhood",
         "A rank names another one as neighbour that it receives from, which does not send to it; the pair was left out.";
     CollectiveMismatch, Wrong, "contradicting collective",

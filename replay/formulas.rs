@@ -6,11 +6,13 @@
 
 use std::borrow::Cow;
 
+use model::{Paradigm, Region, mpi};
 use patterns::Source;
 
 use crate::call_tree::CallPath;
 use crate::int::to_u32;
 use crate::metrics::Metrics;
+use crate::options::Semantics;
 use crate::severity::{MetricId, Severities};
 use crate::trace::{Artificial, Trace};
 
@@ -42,6 +44,13 @@ pub enum Formula {
     Rest(MetricId, Vec<MetricId>),
 }
 
+/// A region with the name and the role of the function of MPI 3 that it is like, if it is one of MPI 4.
+fn known_as(region: &Region, semantics: Semantics) -> Option<Region> {
+    let is_function = region.paradigm == Paradigm::MPI && semantics.replays_all_of_mpi();
+    let other = mpi::counterpart(&region.name).filter(|_| is_function)?;
+    Some(Region { name: other.name.into(), role: other.role, ..region.clone() })
+}
+
 /// Some regions of a trace.
 #[derive(Clone, Debug)]
 pub struct Selection {
@@ -67,8 +76,11 @@ impl Formulas {
         let number = |id: &str| metrics.find(id).expect("a metric of the tree");
         let program = trace.artificial(Artificial::Program) as usize;
         let select = |of: MetricId, select: fn(&model::Region) -> bool| {
-            let regions: Vec<bool> =
-                (0..to_u32(trace.region_count())).map(|at| select(trace.region(at))).collect();
+            let is_selected = |at| match known_as(trace.region(at), trace.semantics) {
+                Some(other) => select(&other),
+                None => select(trace.region(at)),
+            };
+            let regions: Vec<bool> = (0..to_u32(trace.region_count())).map(is_selected).collect();
             // Nothing is counted for a metric whose regions the trace does not have.
             match regions.contains(&true) {
                 true => Formula::Selected(of, Selection { regions, program }),

@@ -57,6 +57,7 @@ pub struct Trace {
     /// everywhere.
     has_event_counts: bool,
     has_sides: bool,
+    has_sessions: bool,
     /// The attributes of events that the walk reads, if the trace has any.
     pub attributes: Option<KnownAttributes>,
 }
@@ -121,6 +122,8 @@ pub struct RegionKind {
     pub window_call: Option<WindowCall>,
     /// `MPI_Comm_disconnect`.
     pub is_disconnect: bool,
+    /// Connects the process to others that may be outside of the trace.
+    pub connects: bool,
     /// How it completes messages.
     pub completion: Completion,
     /// Whether it takes time for more than communication: it makes or frees something, or accesses a file.
@@ -194,6 +197,7 @@ impl RegionKind {
     pub fn is_special(&self) -> bool {
         self.is_init
             | self.is_finalize
+            | self.connects
             | self.is_parallel
             | self.barrier.is_some()
             | self.is_probe
@@ -259,7 +263,8 @@ impl Trace {
             false => vec![NO_PLACE; definitions.locations.len()],
         };
         let (processes, locations, process_of_group) = order(&definitions, &ranks, &places);
-        let mut communicators = participants(&definitions, &process_of_group)?;
+        let may_reach_out = semantics.replays_all_of_mpi();
+        let mut communicators = participants(&definitions, &process_of_group, may_reach_out)?;
         let (sites, site_of_context) = sites(&definitions, semantics);
         let has_event_counts = definitions.locations.iter().any(|location| location.events > 0);
         let tells_neighbors = attributes.is_some_and(|known| known.tells_neighbors());
@@ -267,6 +272,8 @@ impl Trace {
             true => groups(&definitions, &process_of_group),
             false => FxHashMap::default(),
         };
+        let has_sessions = semantics.replays_all_of_mpi()
+            && definitions.regions.iter().any(|region| mpi::plain(&region.name) == "session_init");
         let has_sides = communicators.iter().any(|it| matches!(it, Participants::Sides(..)));
         let of_windows = definitions.windows.iter().map(|window| communicators[window.communicator].clone());
         let of_handles = definitions.file_handles.iter().map(|handle| match handle.communicator {
@@ -283,6 +290,7 @@ impl Trace {
             artificial: artificial.into(),
             kinds,
             has_sides,
+            has_sessions,
             communicators,
             groups,
             sites,
@@ -334,6 +342,12 @@ impl Trace {
     /// Whether there are inter-communicators.
     pub fn has_sides(&self) -> bool {
         self.has_sides
+    }
+
+    /// Whether the program starts MPI by sessions: then `MPI_Init` and `MPI_Finalize` need not wait for anybody, as MPI may have
+    /// been started before, and go on behind (rest of MPI 10).
+    pub fn has_sessions(&self) -> bool {
+        self.has_sessions
     }
 
     /// Whether the definitions say that a location has no events.
@@ -616,6 +630,7 @@ fn kind(region: &Region, context: Context) -> RegionKind {
         begins_transfer: name.starts_with("file_") && name.ends_with("_begin"),
         window_call: WindowCall::of(&name).filter(|_| semantics.replays_all_of_mpi()),
         is_disconnect: name == "comm_disconnect",
+        connects: connects(&name) && semantics.replays_all_of_mpi(),
         fate: match semantics.replays_all_of_mpi() {
             true => fate_beyond_reference(&name, (region.role, class), context),
             false => None,
@@ -673,12 +688,7 @@ fn fate_beyond_reference(name: &str, (role, class): (RegionRole, Class), context
         Class::Probe => Some(Fate::Analysed),
         _ if has_windows && fate(role, name, class) == Fate::OneSided => Some(Fate::Analysed),
         _ if name.starts_with("file_") && is_of_one_process(name, class) => Some(Fate::Analysed),
-        _ if ["comm_spawn", "comm_accept", "comm_connect", "comm_join"]
-            .iter()
-            .any(|it| name.starts_with(it)) =>
-        {
-            Some(Fate::OutsideProcesses)
-        }
+        _ if connects(name) => Some(Fate::OutsideProcesses),
         // To initialize them may block by the standard, but the trace says nothing of that (rest of MPI 7.1).
         _ if is_persistent && attributes.is_some_and(|known| known.tells_persistent_operations()) => {
             Some(Fate::Analysed)
@@ -703,6 +713,11 @@ fn has_own_work(class: Class) -> bool {
             | Class::FileReadTogether
             | Class::FileWriteTogether
     )
+}
+
+/// Whether a function connects the process to others that may be outside of the trace (MPI 4.1, 11.8 and 11.9).
+fn connects(name: &str) -> bool {
+    ["comm_spawn", "comm_accept", "comm_connect", "comm_join"].iter().any(|it| name.starts_with(it))
 }
 
 /// Whether a process calls a function on a file by itself, and the function returns when it is done: nobody else can hold it up
@@ -918,10 +933,12 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn rank_that_no_location_has_is_refused_with_its_number() {
+    fn rank_that_no_location_has_is_of_a_process_outside_of_the_trace() {
         let mut definitions = world(&[1, 2]);
         definitions.groups.get_mut(1).unwrap().members = vec![0, 5];
-        let error = Trace::new(definitions, Semantics::Corrected).unwrap_err().to_string();
+        let trace = Trace::new(definitions.clone(), Semantics::Corrected).unwrap();
+        assert_eq!(trace.communicators[0], Participants::Outside);
+        let error = Trace::new(definitions, Semantics::Reference).unwrap_err().to_string();
         assert!(error.contains("rank 5, expected less than 2"), "{error}");
     }
 

@@ -1,5 +1,6 @@
 //! Channels: communicator with source, destination and tag. Messages of one do not overtake each other (MPI
-//! 3.1, section 3.5), so the k-th send of a channel pairs with the k-th receive.
+//! 3.1, section 3.5), so the k-th send of a channel pairs with the k-th receive. Those of a pair of partitioned
+//! requests are a channel of their own (MPI 4.1, 4.2).
 //!
 //! The order of receives depends on the semantics: MPI counts them in order of posting, the reference in
 //! order of completion.
@@ -23,11 +24,13 @@ pub(super) struct Channel {
     /// The process at the other end.
     pub(super) peer: u32,
     pub(super) tag: u32,
+    /// The number of its pair of requests, if its messages are partitioned; else 0.
+    pub(super) partitioned: u32,
 }
 
 impl Channel {
-    fn of(&Envelope { communicator, peer, tag, .. }: &Envelope) -> Channel {
-        Channel { communicator, peer, tag }
+    fn of(&Envelope { communicator, peer, tag, partitioned, .. }: &Envelope) -> Channel {
+        Channel { communicator, peer, tag, partitioned }
     }
 
     /// The channel at the process at the other end, for which `process` is the peer.
@@ -240,11 +243,11 @@ mod tests {
 
     #[test]
     fn operations_are_listed_by_channel_and_two_ranks_may_be_one_process() {
-        let envelope = |peer, rank| Envelope { communicator: 0, peer, rank, tag: 9 };
+        let envelope = |peer, rank| Envelope { communicator: 0, peer, rank, tag: 9, partitioned: 0 };
         let envelopes = [envelope(5, 0), envelope(6, 1), envelope(5, 2)];
         let operations = [Some(0), Some(1), None, Some(2), Some(1)].into_iter();
         let mut by_channel = ByChannel::new(&envelopes, operations, Some(3));
-        let channel = Channel { communicator: 0, peer: 5, tag: 9 };
+        let channel = Channel { communicator: 0, peer: 5, tag: 9, partitioned: 0 };
         let lists: Vec<_> = by_channel.lists().map(|(channel, list, _)| (channel.peer, list)).collect();
         assert_eq!(lists, [(5, &[0, 3][..]), (6, &[1, 4])]);
         assert_eq!(
@@ -258,10 +261,10 @@ mod tests {
 
     /// Alternating operations of two channels: those of the first are at the positions 0, 2, 4, 6.
     fn in_turn() -> (ByChannel, Channel) {
-        let envelope = |peer| Envelope { communicator: 0, peer, rank: peer, tag: 9 };
+        let envelope = |peer| Envelope { communicator: 0, peer, rank: peer, tag: 9, partitioned: 0 };
         let operations = (0..8).map(|at| Some(at % 2));
         let by_channel = ByChannel::new(&[envelope(0), envelope(1)], operations, None);
-        (by_channel, Channel { communicator: 0, peer: 0, tag: 9 })
+        (by_channel, Channel { communicator: 0, peer: 0, tag: 9, partitioned: 0 })
     }
 
     #[test]

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::latecomers::Latecomers;
 use super::partners::{Partners, Synchronised};
+use super::threads::order_of_begins;
 use super::told::Parts;
 use super::waits::waits;
 use super::{Matches, Membership, Paused, pairwise};
@@ -215,7 +216,7 @@ impl Half for PartKind {
 pub(super) fn tell(trace: &Trace, walked: &Walked, outgoing: &mut [Batch]) {
     let workers = outgoing.len();
     for (position, (collective, numbers)) in
-        walked.operations.collectives.iter().zip(numbers(walked)).enumerate()
+        walked.operations.collectives.iter().zip(numbers(trace, walked)).enumerate()
     {
         if !pairwise::is_pairwise(trace, collective) {
             let part = part(walked, position, collective, numbers);
@@ -234,7 +235,7 @@ pub(super) struct Numbers {
 }
 
 /// Numbers the blocking operations of a process.
-pub(super) fn numbers(walked: &Walked) -> Vec<Numbers> {
+pub(super) fn numbers(trace: &Trace, walked: &Walked) -> Vec<Numbers> {
     let collectives = &walked.operations.collectives;
     let sure = walked.operations.gap.map_or(collectives.len(), |gap| gap.collectives);
     // Missing handles are not counted, unlike missing operations that move data.
@@ -242,9 +243,12 @@ pub(super) fn numbers(walked: &Walked) -> Vec<Numbers> {
     let missing: FxHashMap<u32, u64> = walked.operations.unrecorded.collectives.iter().copied().collect();
     // By communicator and series: number of the next operation, and of operations before the gap.
     let mut extents: FxHashMap<(u32, Series), (u32, u32)> = FxHashMap::default();
-    let mut instances = Vec::with_capacity(collectives.len());
+    let mut instances = vec![0; collectives.len()];
     let mut before: FxHashMap<(u32, Series), u64> = FxHashMap::default();
-    for (position, collective) in collectives.iter().enumerate() {
+    let order = order_of_begins(trace, walked);
+    for at in 0..collectives.len() {
+        let position = order.as_ref().map_or(at, |order| order[at] as usize);
+        let collective = &collectives[position];
         let series = series(collective);
         let sure = if series == Series::Handles { sure_handles } else { sure };
         let (next, certain) = extents.entry((collective.communicator, series)).or_default();
@@ -252,7 +256,7 @@ pub(super) fn numbers(walked: &Walked) -> Vec<Numbers> {
             let before = before.insert((collective.communicator, series), missing).unwrap_or(0);
             *next = next.saturating_add(u32::try_from(missing.saturating_sub(before)).unwrap_or(u32::MAX));
         }
-        instances.push(*next);
+        instances[position] = *next;
         *next = next.saturating_add(1);
         if position < sure {
             *certain = *next;
@@ -447,7 +451,9 @@ impl<'a> Operation<'a> {
             WORLD_AT_INIT | WORLD_AT_FINALIZE => None,
             communicator => match &self.trace.communicators[communicator as usize] {
                 // A single member does not wait.
-                Participants::Myself | Participants::NotMpi => return Verdict::Independent,
+                Participants::Myself | Participants::Outside | Participants::NotMpi => {
+                    return Verdict::Independent;
+                }
                 Participants::Ranks(ranks) if ranks.len() < 2 => return Verdict::Independent,
                 Participants::Ranks(ranks) => Some(&ranks[..]),
                 Participants::Sides(sides) if self.trace.semantics.replays_all_of_mpi() => Some(sides.all()),

@@ -37,8 +37,8 @@ const WAS_PAUSED: u64 = 8;
 const WITH_RECEIPTS: u64 = 16;
 
 /// Sends facts to the other sides that belong to workers outside of `team`: blocks of kind, communicator,
-/// this process, the other one, tag, number of operations, number of certain ones, number of runs; then the
-/// runs, the facts, and, if they are wanted, the receipts.
+/// this process, the other one, tag, number of operations, number of certain ones, number of partitioned requests, number of
+/// runs; then the runs, the facts, and, if they are wanted, the receipts.
 pub(super) fn tell(
     walked: &Walked,
     channels: &Channels,
@@ -80,7 +80,7 @@ fn send_side<F: Facts>(
     outgoing: &mut [Batch],
 ) {
     for (channel, list, extent) in channels.lists() {
-        let Channel { communicator, peer, tag } = *channel;
+        let Channel { communicator, peer, tag, partitioned } = *channel;
         if !is_told(peer as usize) {
             continue;
         }
@@ -90,7 +90,7 @@ fn send_side<F: Facts>(
         let batch = &mut outgoing[owner];
         let me = to_u32(walked.process.number);
         (kind | flags, (Halves(communicator, me), Halves(peer, tag))).put(batch);
-        ((count, sure), runs.to_vec()).put(batch);
+        ((count, sure), (partitioned, runs.to_vec())).put(batch);
         for &at in list {
             F::of(&walked.operations, at).put(batch);
         }
@@ -201,10 +201,11 @@ impl Near {
             }
             let (Halves(communicator, other), Halves(me, tag)): (Halves<u32, u32>, Halves<u32, u32>) =
                 Wire::get(&mut reader);
-            let ((count, sure), runs): ((usize, usize), Vec<NumberRun>) = Wire::get(&mut reader);
+            type Sizes = ((usize, usize), (u32, Vec<NumberRun>));
+            let ((count, sure), (partitioned, runs)): Sizes = Wire::get(&mut reader);
             let (was_off, was_paused) = (kind & WAS_OFF != 0, kind & WAS_PAUSED != 0);
             let theirs = Extent { count, sure, was_off, was_paused, runs: &runs };
-            let channel = Channel { communicator, peer: other, tag };
+            let channel = Channel { communicator, peer: other, tag, partitioned };
             let (matches, me) = (&mut matches[me as usize - first], me as usize - self.first);
             let (mine, operations) = (&self.channels[me], &self.operations[me]);
             if kind & RECEIVES == SENDS {

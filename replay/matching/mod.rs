@@ -19,6 +19,7 @@ mod progress;
 mod returns;
 mod sides;
 mod stalls;
+mod threads;
 mod told;
 mod waits;
 
@@ -264,6 +265,7 @@ pub(crate) fn match_messages(
     for walked in processes {
         let of_process = Channels::new(walked, trace.semantics);
         of_process.check(walked, findings);
+        threads::check(trace, walked, findings);
         messages::tell(walked, &of_process, &team, owners, with_receipts, &mut outgoing);
         channels.push(Arc::new(of_process));
     }

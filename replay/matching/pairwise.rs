@@ -127,7 +127,7 @@ fn tell(trace: &Trace, walked: &Walked, outgoing: &mut [Batch]) {
     nonblocking(walked).for_each(&mut put);
     let all = &walked.operations.collectives;
     if all.iter().any(|collective| is_pairwise(trace, collective)) {
-        let numbers = collectives::numbers(walked);
+        let numbers = collectives::numbers(trace, walked);
         for (position, (collective, numbers)) in all.iter().zip(numbers).enumerate() {
             if is_pairwise(trace, collective) {
                 put(blocking(walked, position, collective, numbers));

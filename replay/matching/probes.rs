@@ -31,8 +31,10 @@ impl Posted<'_> {
                 self.all[at].1
             }
             Found::Message { communicator, source, tag, after } => {
-                let is_its =
-                    |it: &Envelope| (it.communicator, it.rank, it.tag) == (communicator, source, tag);
+                // Probes do not find partitioned messages.
+                let is_its = |it: &Envelope| {
+                    (it.communicator, it.rank, it.tag, it.partitioned) == (communicator, source, tag, 0)
+                };
                 let envelope = self.operations.sources.list().iter().position(is_its)?;
                 let next =
                     self.by_envelope.partition_point(|&(of, posted, _)| (of, posted) <= (envelope, after));

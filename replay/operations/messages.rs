@@ -19,27 +19,32 @@ pub struct Envelope {
     pub rank: u32,
     /// The tag.
     pub tag: u32,
+    /// Of a partitioned message the number of its pair of requests among those with this communicator, rank and tag, from 1;
+    /// 0 for others, with which it never matches (rest of MPI 6.4).
+    pub partitioned: u32,
 }
 
 /// Envelopes of messages in one direction, in the order of their first use.
 #[derive(Clone, Debug, Default)]
 pub struct Envelopes {
     list: Vec<Envelope>,
-    /// Positions by communicator, rank and tag.
-    known: FxHashMap<(u32, u32, u32), u32>,
+    /// Positions by communicator, rank, and tag with the number of partitioned ones.
+    known: FxHashMap<(u32, u32, u64), u32>,
 }
 
 impl Envelopes {
-    /// The position of the envelope with these communicator, rank and tag, if it was added.
+    /// The position of the envelope with these communicator and rank, and these tag and number of partitioned messages, if it
+    /// was added.
     #[inline]
-    pub fn find(&self, communicator: u32, rank: u32, tag: u32) -> Option<u32> {
-        self.known.get(&(communicator, rank, tag)).copied()
+    pub fn find(&self, communicator: u32, rank: u32, tag: (u32, u32)) -> Option<u32> {
+        self.known.get(&(communicator, rank, joined(tag))).copied()
     }
 
     /// Adds an envelope and returns its position.
     pub fn add(&mut self, envelope: Envelope) -> u32 {
         let position = to_u32(self.list.len());
-        self.known.insert((envelope.communicator, envelope.rank, envelope.tag), position);
+        let Envelope { communicator, rank, tag, partitioned, .. } = envelope;
+        self.known.insert((communicator, rank, joined((tag, partitioned))), position);
         self.list.push(envelope);
         position
     }
@@ -54,6 +59,12 @@ impl Envelopes {
         self.list.shrink_to_fit();
         self.known = FxHashMap::default();
     }
+}
+
+/// A tag and the number of partitioned messages as one integer.
+#[inline]
+fn joined((tag, partitioned): (u32, u32)) -> u64 {
+    u64::from(partitioned) << 32 | u64::from(tag)
 }
 
 /// A message that was sent.
@@ -172,11 +183,14 @@ mod tests {
     #[test]
     fn envelopes_are_known_by_rank_until_nothing_is_added_any_more() {
         let mut envelopes = Envelopes::default();
-        let added = [(7, 0), (7, 1), (8, 2)]
-            .map(|(peer, rank)| envelopes.add(Envelope { communicator: 3, peer, rank, tag: 4 }));
-        assert_eq!((added, envelopes.find(3, 1, 4), envelopes.find(3, 1, 5)), ([0, 1, 2], Some(1), None));
+        let envelope =
+            |peer, rank, partitioned| Envelope { communicator: 3, peer, rank, tag: 4, partitioned };
+        let added =
+            [(7, 0, 0), (7, 1, 0), (8, 2, 0), (7, 1, 2)].map(|(a, b, c)| envelopes.add(envelope(a, b, c)));
+        let found = [(4, 0), (5, 0), (4, 2), (4, 1)].map(|tag| envelopes.find(3, 1, tag));
+        assert_eq!((added, found), ([0, 1, 2, 3], [Some(1), None, Some(3), None]));
         envelopes.shrink();
-        assert_eq!(envelopes.list().len(), 3);
+        assert_eq!(envelopes.list().len(), 4);
     }
 
     #[test]

@@ -85,24 +85,26 @@ impl Finder<'_> {
     /// Takes calls with operations whose partners are missing out of the analysed coverage: adds them to `lost`. Operations on
     /// communicators that are none of MPI are not analysed.
     pub(super) fn lose_nonblocking(&mut self, trace: &Trace, matches: &Matches, lost: &mut Vec<CallId>) {
-        let mut others = FxHashSet::default();
+        let (mut others, mut outside) = (FxHashSet::default(), FxHashSet::default());
         for (operation, progression) in self.operations.nonblocking.iter().zip(&matches.nonblocking) {
             let Some(done) = operation.done else {
                 lost.push(operation.call);
                 continue;
             };
             match trace.communicators[done.communicator as usize] {
-                Participants::NotMpi => {
-                    others.extend([operation.call, done.call]);
-                }
+                Participants::NotMpi => others.extend([operation.call, done.call]),
+                Participants::Outside => outside.extend([operation.call, done.call]),
                 _ if *progression == Progression::Unmatched => lost.extend([operation.call, done.call]),
                 _ => {}
             }
         }
-        lost.iter().for_each(|call| _ = others.remove(call));
-        let others = others.into_iter().map(|call| self.operations.call(call));
-        for call in others.filter(|call| call.is_analysed) {
-            self.results.coverage.lose(Fate::OtherCollective, call.interval.length());
+        others.retain(|call| !outside.contains(call));
+        for (mut calls, fate) in [(others, Fate::OtherCollective), (outside, Fate::OutsideProcesses)] {
+            lost.iter().for_each(|call| _ = calls.remove(call));
+            let calls = calls.into_iter().map(|call| self.operations.call(call));
+            for call in calls.filter(|call| call.is_analysed) {
+                self.results.coverage.lose(fate, call.interval.length());
+            }
         }
     }
 

@@ -16,6 +16,7 @@ pub struct KnownAttributes {
     neighbors: [Option<u64>; 2],
     persistent: Option<u64>,
     file: Option<u64>,
+    partitioned: Option<u64>,
 }
 
 impl KnownAttributes {
@@ -31,12 +32,14 @@ impl KnownAttributes {
             neighbors: [find(attributes::NEIGHBORS_IN), find(attributes::NEIGHBORS_OUT)],
             persistent: find(attributes::PERSISTENT_OPERATION),
             file: find(attributes::FILE),
+            partitioned: find(attributes::PARTITIONED),
         };
         let has_any = known.gaps.is_some()
             || known.tells_probed_messages()
             || known.tells_neighbors()
             || known.tells_persistent_operations()
-            || known.tells_files();
+            || known.tells_files()
+            || known.partitioned.is_some();
         has_any.then_some(known)
     }
 
@@ -65,7 +68,7 @@ impl KnownAttributes {
     pub(super) fn read(&self, attributes: Attributes<'_>, mappings: &Mappings) -> Told {
         let missing = self.gaps.map(|gaps| gaps.read(attributes, mappings)).unwrap_or_default();
         let (mut source, mut tag, mut communicator) = (None, None, None);
-        let (mut neighbors, mut persistent, mut file) = ([None; 2], None, None);
+        let (mut neighbors, mut persistent, mut file, mut partitioned) = ([None; 2], None, None, 0);
         for attribute in attributes {
             let known = Some(u64::from(mappings.global(MappingType::Attribute, attribute.attribute)));
             let value = low(attribute.value.bits);
@@ -77,6 +80,8 @@ impl KnownAttributes {
                 communicator = Some(value);
             } else if known == self.persistent {
                 persistent = Some(value);
+            } else if known == self.partitioned {
+                partitioned = value;
             } else if known == self.file {
                 file = Some(mappings.global(MappingType::IoHandle, value));
             } else if let Some(at) = self.neighbors.iter().position(|&attribute| attribute == known) {
@@ -90,6 +95,7 @@ impl KnownAttributes {
             neighbors: neighbors[0].zip(neighbors[1]).map(|(sources, destinations)| [sources, destinations]),
             persistent,
             file,
+            partitioned,
         }
     }
 }
@@ -107,6 +113,8 @@ pub(super) struct Told {
     pub(super) persistent: Option<u32>,
     /// The reference of a handle of a file.
     pub(super) file: Option<u32>,
+    /// The number of the pair of requests of a partitioned message; 0 for others.
+    pub(super) partitioned: u32,
 }
 
 /// A message that a probe has found.

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::process::ProcessWalk;
 use super::stack::NONE;
+use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::findings::Finding;
 use crate::ids::EventNumber;
@@ -51,7 +52,12 @@ impl ProcessWalk<'_> {
 
     /// Returns the process of a rank in a window.
     fn target(&mut self, thread: usize, window: u32, rank: u32) -> Option<u32> {
-        let target = self.trace.communicators[window as usize].peer(self.process, rank);
+        let participants = &self.trace.communicators[window as usize];
+        if *participants == Participants::Outside {
+            self.reach_out(thread);
+            return None;
+        }
+        let target = participants.peer(self.process, rank);
         if target.is_none() {
             let window = self.trace.set_name(window);
             self.find(Finding::RankOutsideCommunicator, thread, || format!("rank {rank} of {window}"));
@@ -145,7 +151,7 @@ impl ProcessWalk<'_> {
         match call {
             Some(WindowCall::Start) => {
                 let epochs = &mut self.operations.one_sided.access_epochs;
-                let before = self.epochs.access.insert(window, epochs.len());
+                let before = self.epochs.access.insert(window, epochs.len()).map(|epoch| epochs[epoch].start);
                 epochs.push(AccessEpoch { window, group, start: step, complete: None, accesses: Vec::new() });
                 self.check_begin(thread, window, before, "access epoch");
             }
@@ -155,7 +161,8 @@ impl ProcessWalk<'_> {
             },
             Some(WindowCall::Post) => {
                 let epochs = &mut self.operations.one_sided.exposure_epochs;
-                let before = self.epochs.exposure.insert(window, epochs.len());
+                let before =
+                    self.epochs.exposure.insert(window, epochs.len()).map(|epoch| epochs[epoch].post);
                 epochs.push(ExposureEpoch { window, group, post: step, wait: None, blocks: false });
                 self.check_begin(thread, window, before, "exposure epoch");
             }
@@ -187,7 +194,7 @@ impl ProcessWalk<'_> {
         let epochs = &mut self.operations.one_sided.lock_epochs;
         let open = self.epochs.locks.entry(window).or_default();
         let before = open.iter().position(|&epoch| epochs[epoch].target == target);
-        let before = before.map(|at| open.remove(at));
+        let before = before.map(|at| epochs[open.remove(at)].calls[0].step);
         open.push(epochs.len());
         epochs.push(LockEpoch {
             window,
@@ -240,14 +247,14 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// Adds a finding if an epoch begins before another one of its kind has ended; that one is dropped.
-    fn check_begin(&mut self, thread: usize, window: u32, before: Option<usize>, what: &str) {
-        if before.is_some() {
-            let window = self.trace.set_name(window);
-            self.find(Finding::EpochWithoutBegin, thread, || {
-                format!("{what} of {window}: begins again before it has ended")
-            });
-        }
+    /// Adds a finding if an epoch begins before another one of its kind, which began with that step, has ended; that one is
+    /// dropped.
+    fn check_begin(&mut self, thread: usize, window: u32, before: Option<Step>, what: &str) {
+        let Some(before) = before else { return };
+        let window = self.trace.set_name(window);
+        let is_of_other = self.operations.site(before.call).location as usize != self.location(thread);
+        let finding = if is_of_other { Finding::ConcurrentCommunicator } else { Finding::EpochWithoutBegin };
+        self.find(finding, thread, || format!("{what} of {window}: begins again before it has ended"));
     }
 
     fn find_no_begin(&mut self, thread: usize, window: u32, what: &str) {

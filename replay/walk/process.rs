@@ -296,6 +296,9 @@ impl<'t> ProcessWalk<'t> {
         if let Some((polling, frame)) = kind.polling.zip(self.threads[thread].stack.last().copied()) {
             self.leave_poll(thread, polling, &frame);
         }
+        if kind.connects && self.threads[thread].stack.last().is_some_and(|frame| !frame.stays_inside) {
+            self.reach_out(thread);
+        }
         let Some(mut frame) = self.threads[thread].pop(time) else { return };
         let interval = Interval::new(frame.enter, time);
         if may_stall || ends_exposure {
@@ -317,14 +320,16 @@ impl<'t> ProcessWalk<'t> {
             } else {
                 (CollectiveClass::Finalize, WORLD_AT_FINALIZE)
             };
-            self.operations.collectives.push(Collective {
-                call: frame.call,
-                begun: frame.entered,
-                position,
-                communicator,
-                class: Some(class),
-                ..Collective::between(frame.enter, time)
-            });
+            if !self.trace.has_sessions() {
+                self.operations.collectives.push(Collective {
+                    call: frame.call,
+                    begun: frame.entered,
+                    position,
+                    communicator,
+                    class: Some(class),
+                    ..Collective::between(frame.enter, time)
+                });
+            }
             self.was_initialized |= kind.is_init;
             self.was_finalized |= kind.is_finalize;
         }

@@ -147,6 +147,7 @@ impl ProcessWalk<'_> {
             Event::RmaCollectiveBegin {} if !self.trace.semantics.replays_all_of_mpi() => {
                 self.threads[thread].ignore();
             }
+            Event::CommCreate { communicator } => self.create_communicator(thread, mappings, communicator),
             Event::MpiCollectiveBegin {} | Event::RmaCollectiveBegin {} => {
                 let record = self.begin_collective(thread);
                 if let Some(frame) = self.threads[thread].stack.last_mut() {
@@ -372,11 +373,24 @@ impl ProcessWalk<'_> {
                 Fate::OtherCollective
             }
             (_, Participants::NotMpi) => Fate::OtherCollective,
+            (_, Participants::Outside) => return self.reach_out(thread),
             (Some(_), Participants::Myself | Participants::Ranks(_) | Participants::Sides(..)) => {
                 Fate::Analysed
             }
         };
         self.decide(thread, fate);
+    }
+
+    /// Notes that the current call has to do with processes that the trace does not have (rest of MPI 7.3).
+    #[cold]
+    pub(super) fn reach_out(&mut self, thread: usize) {
+        self.decide(thread, Fate::OutsideProcesses);
+        let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
+        let trace = self.trace;
+        self.find(Finding::OutsideProcesses, thread, || match region {
+            NONE => "outside of any call".to_owned(),
+            region => trace.region_name(region).to_owned(),
+        });
     }
 
     /// Adds a collective operation that ends now, in the current call. `begin` has the record of its start, if there is one;
@@ -495,7 +509,21 @@ impl ProcessWalk<'_> {
         bytes: u64,
     ) -> Option<Message> {
         let communicator = self.communicator(thread, mappings, communicator)?;
-        Some(Message { peer, communicator, tag, bytes })
+        Some(Message { peer, communicator, tag, partitioned: self.attributes.partitioned, bytes })
+    }
+
+    /// Notes that a call that may reach out of the trace has connected processes of it.
+    fn create_communicator(&mut self, thread: usize, mappings: &Mappings, local: u32) {
+        let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
+        if !self.trace.kinds.get(region as usize).is_some_and(|kind| kind.connects) {
+            return;
+        }
+        let Some(communicator) = self.communicator(thread, mappings, local) else { return };
+        let participants = &self.trace.communicators[communicator as usize];
+        let stays = matches!(participants, Participants::Ranks(_) | Participants::Sides(_));
+        if let Some(frame) = self.threads[thread].stack.last_mut().filter(|_| stays) {
+            frame.stays_inside = true;
+        }
     }
 
     /// Returns the position of a region that an event names.

@@ -10,6 +10,7 @@ use super::gaps::{Counted, MissingOperations};
 use super::pending::Pending;
 use super::process::ProcessWalk;
 use super::stack::NONE;
+use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::findings::Finding;
 use crate::ids::{CallId, EventNumber};
@@ -50,6 +51,8 @@ pub(super) struct Message {
     /// Position of the communicator in the definitions.
     pub(super) communicator: u32,
     pub(super) tag: u32,
+    /// The number of its pair of requests, if it is partitioned; else 0.
+    pub(super) partitioned: u32,
     pub(super) bytes: u64,
 }
 
@@ -360,18 +363,23 @@ impl ProcessWalk<'_> {
         message: Message,
         envelopes: impl Fn(&mut Operations) -> &mut Envelopes,
     ) -> Option<u32> {
-        let Message { communicator, peer: rank, tag, .. } = message;
-        if let Some(known) = envelopes(&mut self.operations).find(communicator, rank, tag) {
+        let Message { communicator, peer: rank, tag, partitioned, .. } = message;
+        let known = envelopes(&mut self.operations).find(communicator, rank, (tag, partitioned));
+        if let Some(known) = known {
             return Some(known);
         }
         let peer = self.partner(thread, message)?;
-        Some(envelopes(&mut self.operations).add(Envelope { communicator, peer, rank, tag }))
+        Some(envelopes(&mut self.operations).add(Envelope { communicator, peer, rank, tag, partitioned }))
     }
 
     /// Returns the other process of a message.
     #[inline]
     fn partner(&mut self, thread: usize, message: Message) -> Option<u32> {
         let participants = &self.trace.communicators[message.communicator as usize];
+        if *participants == Participants::Outside {
+            self.reach_out(thread);
+            return None;
+        }
         let partner = participants.peer(self.process, message.peer);
         if partner.is_none() {
             let communicator = self.trace.definitions.communicators.reference(message.communicator as usize);

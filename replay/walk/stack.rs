@@ -42,6 +42,8 @@ pub(super) struct Frame {
     pub(super) last_receive: u32,
     /// Whether a region inside was left since that receive.
     pub(super) inner_leave: bool,
+    /// Whether it has connected processes of the trace.
+    pub(super) stays_inside: bool,
 }
 
 impl Frame {
@@ -63,6 +65,7 @@ impl Frame {
             barrier: NONE,
             last_receive: NONE,
             inner_leave: false,
+            stays_inside: false,
         }
     }
 }

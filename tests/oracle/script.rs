@@ -71,6 +71,7 @@ fn words(step: &Step) -> String {
         Step::Mrecv { message, bytes } => format!("mrecv {message} bytes {bytes}"),
         Step::ImrecvRequest { message, request } => format!("mpost {message} req {request}"),
         Step::Imrecv { request, bytes } => format!("imrecv {request} bytes {bytes}"),
+        Step::CommCreate(communicator) => format!("created {communicator}"),
         Step::CollectiveBegin => "begin".into(),
         Step::CollectiveEnd { operation, root, sent, received, communicator } => {
             let what = operation_and_root(*operation, *root);

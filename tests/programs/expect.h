@@ -2,7 +2,8 @@
  *
  * A program says `EXPECT(MpiSend)` beside what makes the record, on each rank; at the end rank 0 prints the sums of all
  * ranks, such as `MpiSend 12`. `calls` are the MPI functions entered and left. Kinds that it does not name are not
- * promised to be absent. */
+ * promised to be absent. Behind the kinds of records stand the bytes that records of a kind have, all together: what was
+ * sent or received, or both where a record has both. */
 #ifndef EXPECT_H
 #define EXPECT_H
 
@@ -12,8 +13,11 @@
     KIND(MpiSend) KIND(MpiRecv) KIND(MpiIsend) KIND(MpiIsendComplete) KIND(MpiIrecvRequest) KIND(MpiIrecv) \
     KIND(MpiRequestTest) KIND(MpiRequestCancelled) KIND(MpiCollectiveEnd) KIND(NonBlockingCollectiveRequest) \
     KIND(NonBlockingCollectiveComplete) KIND(RmaWinCreate) KIND(RmaWinDestroy) KIND(RmaPut) KIND(RmaGet) \
-    KIND(RmaAtomic) KIND(IoCreateHandle) KIND(IoDestroyHandle) KIND(IoDeleteFile) KIND(IoSeek) KIND(IoOperationBegin) \
-    KIND(IoOperationComplete)
+    KIND(RmaAtomic) KIND(RmaCollectiveEnd) KIND(RmaOpCompleteNonBlocking) KIND(RmaOpCompleteRemote) KIND(IoCreateHandle) \
+    KIND(IoDestroyHandle) KIND(IoDeleteFile) KIND(IoSeek) KIND(IoOperationBegin) KIND(IoOperationComplete) KIND(MpiSendBytes) \
+    KIND(MpiRecvBytes) KIND(MpiIsendBytes) KIND(MpiIrecvBytes) KIND(MpiCollectiveEndSent) KIND(MpiCollectiveEndReceived) \
+    KIND(NonBlockingCollectiveCompleteSent) KIND(NonBlockingCollectiveCompleteReceived) KIND(RmaPutBytes) KIND(RmaGetBytes) \
+    KIND(RmaAtomicSent) KIND(RmaAtomicReceived) KIND(IoOperationCompleteBytes)
 
 #define KIND_NUMBER(kind) KIND_##kind,
 #define KIND_NAME(kind) #kind,
@@ -31,7 +35,11 @@ static long expected[KIND_COUNT];
 static inline void finish_expecting(void) {
     static const char *const names[] = {KINDS(KIND_NAME)};
     long own[KIND_COUNT + 1], all[KIND_COUNT + 1];
-    EXPECT(MpiCollectiveEnd); /* that of the MPI_Reduce below */
+    EXPECT(MpiCollectiveEnd); /* that of the MPI_Reduce below, and its bytes, if the program says which it has moved */
+    if (expected[KIND_MpiCollectiveEndSent] > 0) {
+        EXPECT_MANY(MpiCollectiveEndSent, (long)sizeof own);
+        EXPECT_MANY(MpiCollectiveEndReceived, rank == 0 ? size * (long)sizeof own : 0);
+    }
     for (int kind = 0; kind < KIND_COUNT; kind++) own[kind] = expected[kind];
     own[KIND_COUNT] = calls + 2; /* this MPI_Reduce and MPI_Finalize */
     OK(MPI_Reduce(own, all, KIND_COUNT + 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD));

@@ -4,7 +4,9 @@
 use crate::support::archive;
 use crate::support::build;
 use crate::support::copy;
-use crate::support::record::{Invocation, Subject, finish_with};
+use crate::support::process::Ended;
+use crate::support::record::{Invocation, Subject, analyze, finish_with};
+use crate::support::report::findings;
 use crate::support::words::{attributes, creations};
 use cubex::{CnodeId, LocationId, Report};
 use std::collections::BTreeMap;
@@ -18,12 +20,22 @@ fn expect(
     expected: impl Fn(u64) -> Vec<String>,
 ) {
     let Some(subject) = Subject::new(test, source, ranks, &[]) else { return };
+    let recorded = expect_events(&subject, in_words, expected);
+    archive::expect_promised(&subject.experiment, &recorded.stdout);
+}
+
+/// The same of a program that promises no records; returns its run.
+fn expect_events(
+    subject: &Subject,
+    in_words: impl Fn(&Path) -> BTreeMap<u64, Vec<String>>,
+    expected: impl Fn(u64) -> Vec<String>,
+) -> Ended {
     let bare = subject.run_bare();
     bare.expect_success();
     let recorded = subject.run_uncompleted();
     assert_eq!((&bare.stdout, bare.status), (&recorded.stdout, recorded.status), "{}", recorded.stderr);
     let expected: BTreeMap<u64, Vec<String>> =
-        (0..u64::from(ranks)).map(|rank| (rank, expected(rank))).collect();
+        (0..u64::from(subject.ranks)).map(|rank| (rank, expected(rank))).collect();
     let plain = subject.folder.join("plain");
     copy(&subject.experiment, &plain);
     for (experiment, records) in [(&subject.experiment, "calling-contexts"), (&plain, "enter-leave")] {
@@ -33,7 +45,7 @@ fn expect(
         let found = in_words(experiment);
         assert!(found == expected, "{records}: {found:#?}");
     }
-    archive::expect_promised(&subject.experiment, &recorded.stdout);
+    recorded
 }
 
 #[test]
@@ -114,6 +126,144 @@ fn communicators_without_a_parent_are_made_by_operations_of_their_own() {
         lines(&[&all[..], two, &inter].concat())
     };
     expect(("groups", "calls/groups.c", 3), creations, creations_of);
+}
+
+#[test]
+fn groups_with_the_same_first_members_have_communicators_of_their_own() {
+    let creations_of = |rank: u64| {
+        let pairs = ["0,1", "0,3", "0,1"].map(|pair| {
+            let is_member = rank == 2 || pair.contains(&rank.to_string());
+            let split = ("Comm_split MpiCollectiveEnd", "0,1,2,3");
+            if !is_member {
+                return lines(&[split]);
+            }
+            let group = if rank == 2 { "2" } else { pair };
+            let inter = format!("{pair}|2");
+            lines(&[
+                ("Comm_split CommCreate", group),
+                split,
+                ("Intercomm_create CommCreate", &inter),
+                ("Intercomm_create MpiCollectiveEnd", &inter),
+            ])
+        });
+        pairs.concat()
+    };
+    let test = "inter_communicators";
+    let Some(subject) = Subject::new(test, "calls/inter_communicators.c", 4, &[]) else { return };
+    expect_events(&subject, creations, creations_of);
+    // Besides the world and self three pairs, and the groups of each.
+    assert_eq!(archive::communicators(&subject.experiment), 2 + 3 * 3);
+}
+
+/// A communicator that is made from a group, in lines as by [`creations`].
+fn from_group(members: &str) -> Vec<String> {
+    lines(&[
+        ("Comm_create_from_group CommCreate", members),
+        ("Comm_create_from_group MpiCollectiveEnd", members),
+    ])
+}
+
+/// Fails unless the analysis of a recording finds nothing odd.
+fn expect_no_findings(subject: &Subject) {
+    let analysis = analyze(&subject.experiment, &subject.folder);
+    analysis.expect_success();
+    assert!(findings(&subject.experiment).is_empty(), "{}", analysis.stdout);
+}
+
+#[test]
+fn programs_with_sessions_are_recorded_without_a_world() {
+    let Some(subject) = Subject::new("sessions", "calls/sessions.c", 3, &[]) else { return };
+    expect_events(&subject, creations, |rank| {
+        let some = if rank < 2 { from_group("0,1") } else { Vec::new() };
+        [from_group("0,1,2"), some, from_group(&rank.to_string()), from_group("0,1,2")].concat()
+    });
+    expect_no_findings(&subject);
+    // In the session 2 of all, 1 of some and 3 of one member, besides MPI_COMM_SELF.
+    assert_eq!(archive::communicators(&subject.experiment), 1 + 6);
+    let visits = archive::visits(&subject.experiment);
+    assert_eq!((visits["MPI_Session_init"], visits["MPI_Session_finalize"]), (6, 6));
+}
+
+#[test]
+fn sessions_before_and_behind_the_world_are_recorded() {
+    for (argument, count) in [("around", 3), ("inside", 1), ("both", 4)] {
+        let test = format!("sessions_{argument}");
+        let Some(subject) = Subject::new(&test, "calls/sessions_and_world.c", 2, &[argument]) else { return };
+        expect_events(&subject, creations, |_| vec![from_group("0,1"); count].concat());
+        expect_no_findings(&subject);
+        assert_eq!(archive::communicators(&subject.experiment), 2 + count, "{argument}");
+    }
+}
+
+#[test]
+fn threads_that_open_sessions_at_once_are_recorded() {
+    let test = "sessions_of_threads";
+    let Some(subject) = Subject::new(test, "calls/sessions_of_threads.c", 2, &[]) else { return };
+    for attempt in 0..5 {
+        let (bare, recorded) = (subject.run_bare(), subject.run_recorded(Invocation::InFront));
+        assert_eq!((bare.stdout, bare.status), (recorded.stdout, recorded.status), "{}", recorded.stderr);
+        assert_eq!(archive::refusal(&subject.experiment), None);
+        // Each thread is a location, and its communicator connects it with one of the other process.
+        assert_eq!(archive::locations(&subject.experiment), 2 * 4, "{attempt}");
+        assert_eq!(archive::communicators(&subject.experiment), 1 + 4, "{attempt}");
+        assert_eq!(archive::counts(&subject.experiment)["MpiCollectiveEnd"], 2 * 4);
+        std::fs::remove_dir_all(&subject.experiment).unwrap();
+    }
+}
+
+#[test]
+fn ports_and_sockets_connect_processes_in_operations_of_their_own_sides() {
+    let creations_of = |rank| {
+        let by_port = if rank == 0 { "Comm_accept" } else { "Comm_connect" };
+        lines(&[
+            (&format!("{by_port} CommCreate"), "0|1"),
+            (&format!("{by_port} MpiCollectiveEnd"), "self"),
+            ("Comm_join CommCreate", "0|1"),
+            ("Comm_join MpiCollectiveEnd", "0|1"),
+        ])
+    };
+    expect(("ports_in_words", "calls/ports.c", 2), creations, creations_of);
+}
+
+#[test]
+fn processes_that_are_started_are_no_members_of_anything_in_the_trace() {
+    let Some(subject) = Subject::new("spawn_in_words", "calls/spawn.c", 2, &[]) else { return };
+    let subject = subject.with("OMPI_MCA_btl", "self,vader,tcp");
+    expect_events(&subject, creations, |_| lines(&[("Comm_spawn MpiCollectiveEnd", "0,1")]));
+    assert_eq!(archive::communicators(&subject.experiment), 2);
+    analyze(&subject.experiment, &subject.folder).expect_success();
+    let found: Vec<_> =
+        findings(&subject.experiment).into_iter().map(|(name, _, count)| (name, count)).collect();
+    assert_eq!(found, [("processes outside of the trace".to_owned(), 2)]);
+}
+
+#[test]
+fn messages_of_each_pair_of_partitioned_requests_are_told_apart() {
+    let expected = |rank: u64| {
+        let of = |function: &str, record: &str, bytes: u64, number: u64| {
+            format!("MPI_{function} {record} {bytes} Partitioned={number}")
+        };
+        let last_ready = |function, bytes, number| of(function, "MpiIsend", bytes, number);
+        let mut lines = Vec::new();
+        if rank == 0 {
+            // The eight partitions of the second pair are made ready by other threads.
+            lines.extend(vec![last_ready("Pready_list", 32, 1); 3]);
+            lines.extend([last_ready("Pready", 12, 4), last_ready("Pready", 4, 3)]);
+        } else {
+            let received = |function, bytes, number| of(function, "MpiIrecv", bytes, number);
+            lines.extend(vec![received("Wait", 32, 1); 3]);
+            lines.extend(vec![received("Wait", 64, 2); 3]);
+            lines.extend([received("Waitall", 4, 3), received("Waitall", 12, 4)]);
+        }
+        lines
+    };
+    let of_main_threads = |experiment: &Path| {
+        let mut all = attributes(experiment, &["Partitioned"]);
+        let others: Vec<String> = all.split_off(&2).into_values().flatten().collect();
+        assert_eq!(others, vec!["MPI_Pready MpiIsend 64 Partitioned=2"; 3]);
+        all
+    };
+    expect(("partitioned_in_words", "calls/partitioned.c", 2), of_main_threads, expected);
 }
 
 /// Lines as by [`attributes`] of the operations of `neighbors.c` on a line.

@@ -2,11 +2,11 @@
 
 use replay::findings::Finding::{
     BackwardTime, ClockCollective, ClockMessage, CollectiveAfterGap, CollectiveMismatch, ConcurrentChannel,
-    ContradictingNeighborhood, CyclicWait, Deadlock, EventCount, FarTime, IncompleteBarrier,
-    IncompleteCollective, LeaveWithoutEnter, LockOrder, MissingLeave, MissingRelease, OpenCall, OpenRequest,
-    OpenTask, OutsideMpi, RankOutsideCommunicator, RecordingOff, ReusedRequest, ShortSend, TaskOrder,
-    UndefinedReference, UnknownOrder, UnknownRequest, UnmatchedReceive, UnmatchedSend, UnrecordedMember,
-    UnrecordedPartner, UnverifiedOrder,
+    ConcurrentCommunicator, ContradictingNeighborhood, CyclicWait, Deadlock, EventCount, FarTime,
+    IncompleteBarrier, IncompleteCollective, LeaveWithoutEnter, LockOrder, MissingLeave, MissingRelease,
+    OpenCall, OpenRequest, OpenTask, OutsideMpi, OutsideProcesses, RankOutsideCommunicator, RecordingOff,
+    ReusedRequest, ShortSend, TaskOrder, UndefinedReference, UnknownOrder, UnknownRequest, UnmatchedReceive,
+    UnmatchedSend, UnrecordedMember, UnrecordedPartner, UnverifiedOrder,
 };
 
 use super::Make::{Bytes, Script};
@@ -184,6 +184,29 @@ pub(super) const SECTION: Section = Section {
                  rank 1\n 0 > MPI_Init ; 1 < ; 2 with counted : off ; 9 with counted : on",
             ),
             outcome: Findings(&[RecordingOff, UnrecordedMember]),
+        },
+        Row {
+            defect: "a communicator has a rank that MPI does not have, and a message is sent and a barrier called on it",
+            make: Script(
+                "comm more 0 7\nprogram prog\nrank 0\n 0 > MPI_Send ; 2 send 0 comm more ; 3 < ; \
+                 4 > MPI_Barrier ; begin ; 6 end barrier comm more ; 9 <",
+            ),
+            outcome: Findings(&[OutsideProcesses]),
+        },
+        Row {
+            defect: "processes are started",
+            make: Script(
+                "program prog\nrank 0\n 0 > MPI_Comm_spawn ; begin ; 5 end create_handle comm self ; 9 <",
+            ),
+            outcome: Findings(&[OutsideProcesses]),
+        },
+        Row {
+            defect: "two threads are in barriers on one communicator at once",
+            make: Script(
+                "program prog\nrank 0\n 0 > MPI_Barrier ; begin ; 6 end barrier comm self ; 9 <\n\
+                 rank 0 thread 1\n 0 > MPI_Barrier ; 2 begin ; 8 end barrier comm self ; 9 <",
+            ),
+            outcome: Findings(&[ConcurrentCommunicator]),
         },
         Row {
             defect: "a message is sent that nobody receives",

@@ -321,6 +321,7 @@ fn attributes(trace: &Trace, words: &mut Words<'_>) -> Result<Vec<(&'static str,
             "in" => (attributes::NEIGHBORS_IN, communicator(words.word("communicator")?)?),
             "out" => (attributes::NEIGHBORS_OUT, communicator(words.word("communicator")?)?),
             "persistent" => (attributes::PERSISTENT_OPERATION, words.number("value")?),
+            "partitioned" => (attributes::PARTITIONED, words.number("value")?),
             _ => return Err(format!("unknown attribute {word}")),
         });
     }
@@ -369,6 +370,7 @@ fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
             let request = words.number("request")?;
             Step::Imrecv { request, bytes: number(&words.options(&["bytes"])?, "bytes", BYTES)? }
         }
+        "created" => Step::CommCreate(words.word("communicator")?.to_owned()),
         "begin" => Step::CollectiveBegin,
         "end" => {
             let name = words.word("operation")?;

@@ -155,6 +155,8 @@ pub(crate) enum Step {
         request: u64,
         bytes: u64,
     },
+    /// The creation of a communicator.
+    CommCreate(String),
     CollectiveBegin,
     CollectiveEnd {
         operation: CollectiveOp,

@@ -19,7 +19,7 @@ const TEAM: u32 = 2;
 
 /// Attributes of events, with references from 7 on; those of gaps are defined together, in traces that use one of them, the
 /// others only if they are used.
-const ATTRIBUTES: [&str; 10] = [
+const ATTRIBUTES: [&str; 11] = [
     attributes::UNRECORDED,
     attributes::POSTED,
     attributes::DISORDERED,
@@ -30,6 +30,7 @@ const ATTRIBUTES: [&str; 10] = [
     attributes::NEIGHBORS_IN,
     attributes::NEIGHBORS_OUT,
     attributes::PERSISTENT_OPERATION,
+    attributes::PARTITIONED,
 ];
 const GAPS: std::ops::Range<usize> = 0..4;
 const FIRST_ATTRIBUTE: u32 = 7;
@@ -555,6 +556,7 @@ fn communication(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'stati
             Event::MpiImrecvRequest { message_id: *message, request_id: *request }
         }
         Step::Imrecv { request, bytes } => Event::MpiImrecv { request_id: *request, msg_length: *bytes },
+        Step::CommCreate(communicator) => Event::CommCreate { communicator: comm(communicator) },
         Step::CollectiveBegin => Event::MpiCollectiveBegin {},
         Step::CollectiveEnd { operation, root, sent, received, communicator } => Event::MpiCollectiveEnd {
             collective_op: *operation,

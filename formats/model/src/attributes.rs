@@ -44,6 +44,12 @@ pub const NEIGHBORS_OUT: &str = "NeighborsOut";
 /// communicator, from 0. Members may start several of them in different orders.
 pub const PERSISTENT_OPERATION: &str = "PersistentOperation";
 
+/// Of a message that was sent or received in partitions: the number of the pair of requests among those that were
+/// initialized with the same communicator, source, destination and tag, from 1. MPI matches these in the order of
+/// initialization, in whatever order they are started, and never with other messages: those of a pair are a channel
+/// of their own.
+pub const PARTITIONED: &str = "Partitioned";
+
 /// Of the record of an epoch that begins, or of a fence: what the program asserts about it, if that is not 0,
 /// in the bits of the MPI library (`MPI_MODE_NOCHECK`, …).
 pub const ASSERTION: &str = "Assertion";

@@ -95,8 +95,8 @@ impl Drop for Call {
         self.thread.leave_path(end, path);
         if ends_round {
             let process = self.thread.process;
-            process.rounds.next();
-            if let Some((begin, end)) = synchronize::between(process) {
+            let number = process.rounds.next();
+            if let Some((begin, end)) = synchronize::between(process, number) {
                 self.thread.events.add_flush(begin, end);
             }
         }

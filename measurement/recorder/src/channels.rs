@@ -22,6 +22,10 @@ pub(crate) enum Channel {
     To(u32, u32, u32),
     /// Messages from a rank of a communicator.
     From(u32, u32, u32),
+    /// Partitioned messages to a rank by one pair of requests: (communicator, rank, tag, number of the pair).
+    PartitionedTo(u32, u32, u32, u32),
+    /// Partitioned messages from a rank.
+    PartitionedFrom(u32, u32, u32, u32),
     /// Collective operations.
     Collective(u32),
     /// Collective operations among neighbours.
@@ -31,12 +35,17 @@ pub(crate) enum Channel {
 impl Channel {
     /// Returns a number that identifies the channel. Two of a million share one with a probability of 10⁻⁷.
     #[inline]
-    fn key(self) -> u64 {
+    pub(crate) fn key(self) -> u64 {
         let (kind, communicator, rank, tag): (u32, _, _, _) = match self {
             Channel::To(communicator, rank, tag) => (1, communicator, rank, tag),
             Channel::From(communicator, rank, tag) => (2, communicator, rank, tag),
             Channel::Collective(communicator) => (3, communicator, 0, 0),
             Channel::Neighborhood(communicator) => (4, communicator, 0, 0),
+            // Every pair of requests has kinds of its own.
+            Channel::PartitionedTo(communicator, rank, tag, pair) => (5 + 2 * pair, communicator, rank, tag),
+            Channel::PartitionedFrom(communicator, rank, tag, pair) => {
+                (6 + 2 * pair, communicator, rank, tag)
+            }
         };
         let (kind, communicator) = (u64::from(kind), u64::from(communicator));
         key::of(&[kind << 32 | communicator, u64::from(rank) << 32 | u64::from(tag)])

@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use recording::journal::{self, JournalRecord, ranges};
 
@@ -94,8 +94,8 @@ impl Communicator {
 pub(crate) struct Communicators {
     known: Handles<Communicator>,
     world: usize,
-    /// The group of `MPI_COMM_WORLD`, to translate ranks.
-    world_group: usize,
+    /// The group of all processes, to translate ranks; 0 once it has been freed.
+    world_group: AtomicUsize,
     in_world: Communicator,
     next: AtomicU32,
     /// Numbers of creations that are collective over the members of a group only, by the key of the group.
@@ -103,10 +103,12 @@ pub(crate) struct Communicators {
 }
 
 impl Communicators {
-    pub(crate) fn new(mpi: &Mpi, rank: u32, size: u32) -> Communicators {
+    /// Creates those that are predefined, of a process with that rank among so many, which are the members of
+    /// `everybody`, in this order.
+    pub(crate) fn new(mpi: &Mpi, everybody: usize, rank: u32, size: u32) -> Communicators {
         let mut world_group = 0;
-        // SAFETY: the world exists between MPI_Init and MPI_Finalize, and `world_group` is writable.
-        unsafe { (mpi.comm_group)(mpi.world, &mut world_group) };
+        // SAFETY: it is a communicator of the recorder, and `world_group` is writable.
+        unsafe { (mpi.comm_group)(everybody, &mut world_group) };
         let known = Handles::<Communicator>::new();
         let key_of_myself = key::of(&[2, rank.into()]);
         known.insert(mpi.myself, |myself| myself.set((MYSELF, key_of_myself), (0, 1), false));
@@ -123,33 +125,45 @@ impl Communicators {
         Communicators {
             known,
             world: mpi.world,
-            world_group,
+            world_group: world_group.into(),
             in_world,
             next: AtomicU32::new(2),
             of_groups: Shared::new(),
         }
     }
 
-    /// Writes the predefined communicators to the journal.
-    pub(crate) fn append_predefined(&self, process: &Process) {
+    /// Writes `MPI_COMM_WORLD` to the journal, which exists once the program has called `MPI_Init`.
+    pub(crate) fn append_world(&self, process: &Process) {
         let members = match process.size {
             1 => "0".to_string(),
             size => format!("0-{}", size - 1),
         };
-        let predefined = [
-            (WORLD, self.in_world.key(), "MPI_COMM_WORLD", (process.rank == 0).then_some(members)),
-            (MYSELF, key::of(&[2, process.rank.into()]), "MPI_COMM_SELF", Some(process.rank.to_string())),
-        ];
-        for (communicator, key, name, members) in predefined {
-            process.append(&JournalRecord::Communicator(journal::Communicator {
-                communicator,
-                key,
-                name: name.into(),
-                parent: None,
-                members,
-                remote: None,
-            }));
-        }
+        let members = (process.rank == 0).then_some(members);
+        append_predefined(process, (WORLD, self.in_world.key()), "MPI_COMM_WORLD", members);
+    }
+
+    /// Writes `MPI_COMM_SELF` to the journal.
+    pub(crate) fn append_myself(&self, process: &Process) {
+        let key = key::of(&[2, process.rank.into()]);
+        append_predefined(process, (MYSELF, key), "MPI_COMM_SELF", Some(process.rank.to_string()));
+    }
+
+    /// Returns the group of all processes, unless it has been freed.
+    fn world_group(&self) -> Option<usize> {
+        Some(self.world_group.load(Ordering::Relaxed)).filter(|&group| group != 0)
+    }
+
+    /// Whether ranks can still be translated.
+    pub(crate) fn has_world_group(&self) -> bool {
+        self.world_group().is_some()
+    }
+
+    /// Frees the group of all processes, before MPI ends: communicators that are made later are not followed. `false`
+    /// if that has happened already.
+    pub(crate) fn free_world_group(&self, mpi: &Mpi) -> bool {
+        let mut group = self.world_group.swap(0, Ordering::Relaxed);
+        // SAFETY: the group exists, and nothing finds it any more.
+        group != 0 && unsafe { (mpi.group_free)(&mut group) } == 0
     }
 
     /// Returns a communicator; `None` for one with processes outside of the world.
@@ -196,7 +210,7 @@ impl Communicators {
     /// Returns the world ranks of some ranks of a group.
     fn translated(&self, mpi: &Mpi, group: usize, ranks: &[c_int]) -> Option<Vec<u32>> {
         let mut members: Vec<c_int> = vec![UNDEFINED; ranks.len()];
-        let (count, ranks, world) = (ranks.len() as c_int, ranks.as_ptr(), self.world_group);
+        let (count, ranks, world) = (ranks.len() as c_int, ranks.as_ptr(), self.world_group()?);
         // SAFETY: callers pass ranks of the group, which exists; there is room for as many.
         unsafe { (mpi.group_translate_ranks)(group, count, ranks, world, members.as_mut_ptr()) };
         members.into_iter().map(|member| u32::try_from(member).ok()).collect()
@@ -205,6 +219,7 @@ impl Communicators {
     /// As [`Self::members`], without allocating, for frequent calls.
     pub(crate) fn members_in<'a>(&self, mpi: &Mpi, group: usize, room: &'a mut Scratch) -> Option<&'a [u32]> {
         let mut size: c_int = 0;
+        let world = self.world_group()?;
         // SAFETY: the group exists, and `size` is writable.
         unsafe { (mpi.group_size)(group, &mut size) };
         let count = size.max(0) as usize;
@@ -221,7 +236,7 @@ impl Communicators {
                 first.add(rank).write(rank as c_int);
                 members.add(rank).write(UNDEFINED);
             }
-            (mpi.group_translate_ranks)(group, size, first, self.world_group, members);
+            (mpi.group_translate_ranks)(group, size, first, world, members);
             std::slice::from_raw_parts(members.cast::<u32>(), count)
         };
         members.iter().all(|&member| member as c_int >= 0).then_some(members)
@@ -231,11 +246,12 @@ impl Communicators {
     fn first_member(&self, mpi: &Mpi, group: usize) -> Option<u32> {
         let mut size: c_int = 0;
         let mut first = UNDEFINED;
+        let world = self.world_group()?;
         // SAFETY: the group exists, and has a rank 0 where that is translated.
         unsafe {
             (mpi.group_size)(group, &mut size);
             if size > 0 {
-                (mpi.group_translate_ranks)(group, 1, &0, self.world_group, &mut first);
+                (mpi.group_translate_ranks)(group, 1, &0, world, &mut first);
             }
         }
         u32::try_from(first).ok()
@@ -311,24 +327,42 @@ impl Communicators {
         Some(number)
     }
 
-    /// Returns a key that the members of both groups of an inter-communicator know, made of the first members
-    /// of the two.
+    /// Returns a key that the members of both groups of an inter-communicator know, made of all members: only they
+    /// count what the two groups have created together. `None` if one is not in the world.
     pub(crate) fn groups_key(&self, mpi: &Mpi, handle: usize) -> Option<u64> {
         let (mut group, mut other) = (0, 0);
         // SAFETY: the communicator exists, as it has just been created; the groups are made and freed here.
-        unsafe {
+        let members = unsafe {
             (mpi.comm_group)(handle, &mut group);
             (mpi.comm_remote_group)(handle, &mut other);
-            let firsts = (self.first_member(mpi, group), self.first_member(mpi, other));
+            let members = (self.members(mpi, group), self.members(mpi, other));
             (mpi.group_free)(&mut group);
             (mpi.group_free)(&mut other);
-            let (first, second) = (firsts.0?, firsts.1?);
-            Some(key::of(&[first.min(second).into(), first.max(second).into()]))
-        }
+            members
+        };
+        let (one, two) = (key::of_words(&members.0?), key::of_words(&members.1?));
+        Some(key::of(&[one.min(two), one.max(two)]))
     }
 
     /// Removes a communicator that is being freed.
     pub(crate) fn remove(&self, handle: usize) {
         self.known.remove(handle, |_| ());
     }
+}
+
+/// Writes a predefined communicator to the journal.
+fn append_predefined(
+    process: &Process,
+    (communicator, key): (u32, u64),
+    name: &str,
+    members: Option<String>,
+) {
+    process.append(&JournalRecord::Communicator(journal::Communicator {
+        communicator,
+        key,
+        name: name.into(),
+        parent: None,
+        members,
+        remote: None,
+    }));
 }

@@ -215,7 +215,7 @@ impl Events {
     /// # Safety
     /// `fields` writes at most [`MOST_FIELDS`] fields from that place on, and returns the place behind the
     /// last.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn framed(&mut self, time: u64, id: u8, fields: impl FnOnce(Fields) -> Fields) {
         let Some(at) = self.begin(time) else { return };
         // SAFETY: `begin` made room for the largest record, within which the fields end, as the caller
@@ -230,7 +230,7 @@ impl Events {
     }
 
     /// Appends a record with one field and without a length.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn singleton(&mut self, time: u64, id: u8, value: u64) {
         let Some(at) = self.begin(time) else { return };
         // SAFETY: `begin` made room for the largest record.
@@ -287,7 +287,7 @@ impl Events {
 
     /// Prepares for a record at that time: writes a time stamp if one is due, and returns where the record
     /// goes.
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, time: u64) -> Option<*mut u8> {
         if self.is_muted {
             return None;

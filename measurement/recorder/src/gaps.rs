@@ -14,6 +14,9 @@ use crate::events::Events;
 use crate::record;
 use crate::thread::Thread;
 
+/// Maximum number of attributes that [`report_with`] adds.
+const MOST_TOLD: usize = 3;
+
 /// The posting of a receive.
 #[derive(Clone, Copy)]
 pub(crate) struct Posting {
@@ -53,16 +56,16 @@ pub(crate) fn report(events: &mut Events, time: u64, missing: Option<u64>) {
     }
 }
 
-/// As [`report`], for an operation among neighbours, which has these attributes in any case.
-#[inline]
-pub(crate) fn report_neighbors(
+/// As [`report`], for an operation that has these attributes in any case.
+pub(crate) fn report_with<const N: usize>(
     events: &mut Events,
     time: u64,
     missing: Option<u64>,
-    [incoming, outgoing]: [(u32, u8, u64); 2],
+    told: [(u32, u8, u64); N],
 ) {
-    let list = [incoming, outgoing, (UNRECORDED, UINT64, missing.unwrap_or(0))];
-    events.attributes(time, &list[..2 + usize::from(missing.is_some())]);
+    let mut list = [(UNRECORDED, UINT64, missing.unwrap_or(0)); MOST_TOLD];
+    list[..N].copy_from_slice(&told);
+    events.attributes(time, &list[..N + usize::from(missing.is_some())]);
 }
 
 /// Notes that a receive is complete at a time; `record` records that.
@@ -78,24 +81,54 @@ pub(crate) fn received(
         return record(&mut thread.events);
     }
     if let Some(gap) = received_counted(thread, channel, posting) {
-        thread.events.record_anyway(|events| {
-            let mut list = [(0, UINT64, 0); 3];
-            let mut length = 0;
-            let reported = [
-                gap.missing.map(|missing| (UNRECORDED, missing)),
-                (!posting.is_recorded).then_some((POSTED, posting.time)),
-                gap.is_disordered.then_some((DISORDERED, 1)),
-            ];
-            for (attribute, value) in reported.into_iter().flatten() {
-                list[length] = (attribute, UINT64, value);
-                length += 1;
-            }
-            if length > 0 {
-                events.attributes(time, &list[..length]);
-            }
-            record(events);
-        });
+        record_received(thread, time, None, (gap, posting), record);
     }
+}
+
+/// As [`received`], for a message that has this attribute in any case.
+pub(crate) fn received_with(
+    thread: &mut Thread,
+    channel: Channel,
+    posting: Posting,
+    time: u64,
+    told: (u32, u8, u64),
+    record: impl FnOnce(&mut Events),
+) {
+    let gap = match thread.process.channels.are_counted() {
+        true => received_counted(thread, channel, posting),
+        false => Some(ReceiveGap::default()),
+    };
+    if let Some(gap) = gap {
+        record_received(thread, time, Some(told), (gap, posting), record);
+    }
+}
+
+/// Records a receive with its attributes.
+fn record_received(
+    thread: &mut Thread,
+    time: u64,
+    told: Option<(u32, u8, u64)>,
+    (gap, posting): (ReceiveGap, Posting),
+    record: impl FnOnce(&mut Events),
+) {
+    thread.events.record_anyway(|events| {
+        let mut list = [(0, UINT64, 0); 4];
+        let mut length = 0;
+        let reported = [
+            told,
+            gap.missing.map(|missing| (UNRECORDED, UINT64, missing)),
+            (!posting.is_recorded).then_some((POSTED, UINT64, posting.time)),
+            gap.is_disordered.then_some((DISORDERED, UINT64, 1)),
+        ];
+        for attribute in reported.into_iter().flatten() {
+            list[length] = attribute;
+            length += 1;
+        }
+        if length > 0 {
+            events.attributes(time, &list[..length]);
+        }
+        record(events);
+    });
 }
 
 /// Returns the gap before a receive; `None` if the receive is not to be in the trace.

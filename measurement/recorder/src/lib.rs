@@ -3,11 +3,11 @@
 //! | module | contents |
 //! |---|---|
 //! | `wrappers`, `next` (or `linked`) | the exported functions, and the next ones of these names |
-//! | `start`, `process`, `thread`, `inside` | data from `MPI_Init` to the end: of the process, of each thread, and the lock of a thread's data |
+//! | `start`, `sessions`, `process`, `thread`, `inside` | data from the start of MPI to the end: of the process, of each thread, and the lock of a thread's data |
 //! | `call`, `hooks`, `regions`, `instrumented`, `sampling` | sources of events: MPI calls, named regions, instrumented functions, samples |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | counts instead of events if the program is profiled |
-//! | `communicators`, `neighborhoods`, `groups`, `requests`, `windows`, `pending`, `files`, `volumes` | MPI's objects |
+//! | `communicators`, `neighborhoods`, `groups`, `requests`, `partitions`, `windows`, `pending`, `files`, `volumes` | MPI's objects |
 //! | `clock`, `synchronize`, `rounds` | time, clock offsets, parts of a run |
 //! | `handles`, `shared`, `levels` | tables that threads share: by handles of MPI, by other keys, and their slots |
 //! | `gaps`, `channels` | counts of what is not recorded |
@@ -40,6 +40,7 @@ mod mpi;
 mod neighborhoods;
 #[cfg_attr(feature = "static", path = "linked.rs")]
 mod next;
+mod partitions;
 mod peers;
 mod pending;
 mod process;
@@ -49,6 +50,7 @@ mod requests;
 mod rounds;
 mod sampling;
 mod selection;
+mod sessions;
 mod shared;
 mod start;
 mod synchronize;

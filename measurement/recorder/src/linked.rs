@@ -42,11 +42,15 @@ std::arch::global_asm!(
     ".quad ompi_mpi_op_min",
     ".weak ompi_mpi_op_no_op",
     ".quad ompi_mpi_op_no_op",
+    ".weak ompi_mpi_info_null",
+    ".quad ompi_mpi_info_null",
+    ".weak ompi_mpi_errors_return",
+    ".quad ompi_mpi_errors_return",
     ".previous",
 );
 
 /// Names of these, in the order of the addresses above.
-const OBJECTS: [&CStr; 9] = [
+const OBJECTS: [&CStr; 11] = [
     c"ompi_mpi_comm_world",
     c"ompi_mpi_comm_self",
     c"ompi_mpi_comm_null",
@@ -56,6 +60,8 @@ const OBJECTS: [&CStr; 9] = [
     c"ompi_mpi_int",
     c"ompi_mpi_op_min",
     c"ompi_mpi_op_no_op",
+    c"ompi_mpi_info_null",
+    c"ompi_mpi_errors_return",
 ];
 
 unsafe extern "C" {

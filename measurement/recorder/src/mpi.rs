@@ -221,6 +221,7 @@ functions! {
     graph_neighbors: c"PMPI_Graph_neighbors" (usize, c_int, c_int, *mut c_int);
     graph_neighbors_count: c"PMPI_Graph_neighbors_count" (usize, c_int, *mut c_int);
     group_free: c"PMPI_Group_free" (*mut usize);
+    group_rank: c"PMPI_Group_rank" (usize, *mut c_int);
     group_size: c"PMPI_Group_size" (usize, *mut c_int);
     group_translate_ranks: c"PMPI_Group_translate_ranks" (usize, c_int, *const c_int, usize, *mut c_int);
     recv: c"PMPI_Recv" (*mut u8, c_int, usize, c_int, c_int, usize, usize);

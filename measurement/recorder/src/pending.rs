@@ -1,7 +1,8 @@
 //! Accesses to a window that have not been completed.
 //!
 //! MPI completes them by window and target, not one by one, so they are kept: for each target those that are
-//! not complete at all, and those that are complete at the origin only. Every access is touched once for each
+//! not complete at all, and those that are complete at the origin only. Those that fetch data are kept apart:
+//! when the data are there, they are complete at the target as well. Every access is touched once for each
 //! step of its completion, whatever else is open. Successive accesses to one target with consecutive numbers
 //! are kept as one run: a loop of puts takes a few bytes.
 
@@ -18,7 +19,8 @@ const RUNS: u32 = 1 << 20;
 pub(crate) enum Reach {
     /// At the origin, where buffers may be reused; not yet at the target.
     Origin,
-    /// The epoch ends, by a fence or `MPI_Win_complete`: at the origin only, and nothing is left to complete.
+    /// The epoch ends, by a fence or `MPI_Win_complete`: at the origin only, but for those that fetch data, and
+    /// nothing is left to complete.
     Epoch,
     /// At the target too.
     Target,
@@ -29,6 +31,17 @@ pub(crate) enum Reach {
 pub(crate) enum Completion {
     AtOrigin,
     AtTarget,
+}
+
+/// An access as far as its completion depends on it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It changes data at the target.
+    Changes,
+    /// The same, with a request that reports its completion at the origin.
+    ChangesWithRequest,
+    /// It fetches data.
+    Fetches,
 }
 
 /// Successive accesses to one target, with consecutive numbers.
@@ -44,11 +57,12 @@ struct Run {
     next: u32,
 }
 
-/// The lists of a target: accesses that are not complete, and those with a completion at the origin that has
-/// been recorded, or will be by a request.
-const LISTS: usize = 2;
+/// The lists of a target: accesses that are not complete, those with a completion at the origin that has
+/// been recorded, or will be by a request, and those that fetch data and are not complete.
+const LISTS: usize = 3;
 const OPEN: usize = 0;
 const LOCAL: usize = 1;
+const FETCHING: usize = 2;
 /// No run: runs have numbers from 1.
 const NONE: u32 = 0;
 
@@ -88,12 +102,16 @@ impl PendingAccesses {
         unsafe { lasts.write_bytes(0, self.targets * LISTS) };
     }
 
-    /// Adds an access that began at that time; `false` if there is no room. `has_request` if a request
-    /// reports its completion at the origin.
+    /// Adds an access that began at that time; `false` if there is no room.
     #[inline]
-    pub(crate) fn push(&mut self, begin: u64, number: u64, target: u32, has_request: bool) -> bool {
+    pub(crate) fn push(&mut self, begin: u64, number: u64, target: u32, access: Access) -> bool {
         let run = Run { first: number, begin, count: 1, next: NONE };
-        target as usize >= self.targets || self.append(target, usize::from(has_request), run)
+        let list = match access {
+            Access::Changes => OPEN,
+            Access::ChangesWithRequest => LOCAL,
+            Access::Fetches => FETCHING,
+        };
+        target as usize >= self.targets || self.append(target, list, run)
     }
 
     /// Completes the accesses to a target, or to all, by a call that began at that time, and calls `report`
@@ -111,10 +129,13 @@ impl PendingAccesses {
             if self.count == 0 || target as usize >= self.targets {
                 return;
             }
-            if reach != Reach::Origin {
-                self.step(begin, (target, LOCAL), reach, &mut report);
+            // At the origin those are complete already.
+            let skipped = if reach == Reach::Origin { LOCAL } else { LISTS };
+            for list in [LOCAL, OPEN, FETCHING] {
+                if list != skipped && *self.last(target, list) != NONE {
+                    self.step(begin, (target, list), reach, &mut report);
+                }
             }
-            self.step(begin, (target, OPEN), reach, &mut report);
         }
     }
 
@@ -140,10 +161,10 @@ impl PendingAccesses {
                 self.append(target, list, run);
             } else {
                 for number in run.first..run.first + u64::from(run.count) {
-                    if list == OPEN {
+                    if list != LOCAL {
                         report(Completion::AtOrigin, number);
                     }
-                    if reach == Reach::Target {
+                    if reach == Reach::Target || (reach == Reach::Epoch && list == FETCHING) {
                         report(Completion::AtTarget, number);
                     }
                 }

@@ -1,10 +1,10 @@
-//! The data of the process, from `MPI_Init` to its end.
+//! The data of the process, from the start of MPI to its end.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use call_paths::OwnFile;
 use recording::journal::JournalRecord;
@@ -19,9 +19,11 @@ use crate::groups::Groups;
 use crate::inside::Guarded;
 use crate::mpi::Mpi;
 use crate::neighborhoods::Neighborhoods;
+use crate::partitions::Partitions;
 use crate::requests::Requests;
 use crate::rounds;
 use crate::selection::Selection;
+use crate::sessions::Session;
 use crate::synchronize::Clocks;
 use crate::thread;
 use crate::windows::Windows;
@@ -33,14 +35,21 @@ pub(crate) struct Process {
     pub(crate) size: u32,
     pub(crate) directory: PathBuf,
     pub(crate) settings: Settings,
-    /// The recorder's own communicator.
-    pub(crate) communicator: usize,
+    /// What the recorder itself has of MPI.
+    own: OwnMpi,
+    /// How often the program has started MPI without ending it: by `MPI_Init`, and by sessions.
+    open: AtomicU32,
+    /// Whether `MPI_Init` has been called.
+    has_world: AtomicBool,
     /// The clock that is used, see `synchronize`.
     pub(crate) clocks: Clocks,
     pub(crate) communicators: Communicators,
     pub(crate) groups: Groups,
     pub(crate) neighborhoods: Neighborhoods,
     pub(crate) requests: Requests,
+    pub(crate) partitions: Partitions,
+    /// Whether the MPI library tells what a request has received that sends as well, see `hooks::exchanges`.
+    pub(crate) tells_exchanges: OnceLock<bool>,
     pub(crate) windows: Windows,
     pub(crate) files: Files,
     pub(crate) rounds: rounds::Rounds,
@@ -79,6 +88,26 @@ pub(crate) fn stop(cause: &str) {
     }
 }
 
+/// What the recorder itself has of MPI.
+pub(crate) struct OwnMpi {
+    /// A communicator of all processes.
+    pub(crate) communicator: usize,
+    /// The session that it belongs to; `None` if that is `MPI_COMM_WORLD`.
+    pub(crate) session: Option<Session>,
+}
+
+impl OwnMpi {
+    /// Frees it. Nothing uses it any more.
+    pub(crate) fn free(&self, mpi: &Mpi) {
+        let mut communicator = self.communicator;
+        // SAFETY: it is the recorder's own communicator.
+        unsafe { (mpi.comm_free)(&mut communicator) };
+        if let Some(session) = &self.session {
+            session.close();
+        }
+    }
+}
+
 /// The resources of a recorded process that may be unavailable.
 pub(crate) struct Prepared {
     journal: OwnFile,
@@ -103,10 +132,9 @@ pub(crate) fn prepare(directory: &Path, rank: u32, settings: &Settings) -> Resul
     Ok(Prepared { journal, filter, end_of_thread })
 }
 
-/// Starts the recording of this process: that rank of so many in the world, with that communicator of the
-/// recorder's.
+/// Starts the recording of this process: that rank of so many in the world, with what the recorder has of MPI.
 pub(crate) fn begin(
-    (mpi, communicator): (Mpi, usize),
+    (mpi, own): (Mpi, OwnMpi),
     (rank, size): (u32, u32),
     directory: PathBuf,
     settings: Settings,
@@ -119,7 +147,7 @@ pub(crate) fn begin(
         channels.begin();
     }
     let process = Box::leak(Box::new(Process {
-        communicators: Communicators::new(&mpi, rank, size),
+        communicators: Communicators::new(&mpi, own.communicator, rank, size),
         rounds: rounds::Rounds::new(settings.rounds),
         channels,
         selection: Selection::new(&settings.functions),
@@ -129,11 +157,15 @@ pub(crate) fn begin(
         size,
         directory,
         settings,
-        communicator,
+        has_world: own.session.is_none().into(),
+        own,
+        open: AtomicU32::new(1),
         clocks,
         groups: Groups::new(),
         neighborhoods: Neighborhoods::new(),
         requests: Requests::new(),
+        partitions: Partitions::new(),
+        tells_exchanges: OnceLock::new(),
         windows: Windows::new(),
         files: Files::new(),
         journal: Mutex::new(journal),
@@ -183,6 +215,38 @@ impl Process {
         };
         if let Err(cause) = written {
             self.stop(&format!("the journal cannot be written: {cause}"));
+        }
+    }
+
+    /// Returns the recorder's own communicator; `None` if it has been freed.
+    pub(crate) fn communicator(&self) -> Option<usize> {
+        self.communicators.has_world_group().then_some(self.own.communicator)
+    }
+
+    /// Whether the program has called `MPI_Init`.
+    pub(crate) fn has_world(&self) -> bool {
+        self.has_world.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the program has called `MPI_Init` behind a session that it has opened.
+    pub(crate) fn enter_world(&self) {
+        if !self.has_world.swap(true, Ordering::Relaxed) {
+            self.communicators.append_world(self);
+        }
+    }
+
+    /// Notes that the program has started MPI once more.
+    pub(crate) fn open(&self) {
+        self.open.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Frees what the recorder has of MPI, if the program is about to end that to which it belongs: `MPI_COMM_WORLD`
+    /// by `MPI_Finalize`, or all of MPI. No processes are waited for here, as others may keep sessions.
+    pub(crate) fn close(&self, is_world: bool) {
+        let was_last = self.open.fetch_sub(1, Ordering::Relaxed) == 1;
+        let ends = if self.own.session.is_none() { is_world } else { was_last };
+        if ends && self.communicators.free_world_group(&self.mpi) {
+            self.own.free(&self.mpi);
         }
     }
 

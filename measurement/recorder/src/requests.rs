@@ -6,6 +6,7 @@ use crate::call::Call;
 use crate::channels::Channel;
 use crate::gaps::{self, Posting};
 use crate::handles::{Fate, Handles, Owned};
+use crate::hooks::{communicators, exchanges, partitioned};
 use crate::mpi::Status;
 use crate::neighborhoods::NeighborGroups;
 use crate::record;
@@ -16,12 +17,19 @@ use crate::volumes::ROOT_NONE;
 pub(crate) enum OperationKind {
     Send,
     Receive,
+    /// A send and a receive.
+    SendReceive,
+    /// A send that starts when the last of its partitions is ready.
+    PartitionedSend,
+    PartitionedReceive,
     /// A non-blocking collective operation.
     Collective(CollectiveOp),
     /// A non-blocking collective operation among neighbours.
     Neighborhood(CollectiveOp),
-    /// A one-sided operation on a window.
+    /// A one-sided operation on a window that changes data there.
     OneSided,
+    /// A one-sided operation that fetches data.
+    OneSidedGet,
     /// A transfer of a file.
     File,
     /// A communicator that is being duplicated, a non-blocking collective operation: the duplicate is created
@@ -39,22 +47,23 @@ pub(crate) struct Operation {
     /// Number of the communicator, window or file handle.
     pub(crate) scope: u32,
     /// Rank of the partner, or the root. Of a receive it may be `MPI_ANY_SOURCE`, and the tag `MPI_ANY_TAG`:
-    /// negative numbers. Of an operation among neighbours these are the numbers of their groups: those that
-    /// the process receives from, and those that it sends to.
+    /// negative numbers; of a send and a receive these are the receive's. Of an operation among neighbours these
+    /// are the numbers of their groups: those that the process receives from, and those that it sends to.
     pub(crate) peer: u32,
     pub(crate) tag: u32,
     /// When it was started; for a message that a matched probe has found, when the probe started.
     pub(crate) begin: u64,
     /// Whether the start is in the trace.
     pub(crate) is_recorded: bool,
-    /// Bytes that are sent.
+    /// Bytes that are sent; of a send and a receive the most that are received; of a partitioned message its length;
+    /// of a duplicate its handle.
     pub(crate) bytes: u64,
-    /// Bytes that are received, where that is known beforehand; for a duplicate, its origin.
+    /// Bytes that are received, where that is known beforehand; for a duplicate, its origin; of a send and a receive
+    /// the receive's number; of a partitioned message the number of its partitions.
     pub(crate) received: u64,
-    /// Number of a persistent collective operation among those that were initialized on its communicator.
+    /// Number of a persistent collective operation among those that were initialized on its communicator; of a
+    /// partitioned message among those of its channel.
     pub(crate) persistent: u32,
-    /// Address where the handle of a duplicate will be.
-    pub(crate) place: usize,
     pub(crate) is_persistent: bool,
     /// Whether it has been started and not completed.
     pub(crate) is_active: bool,
@@ -74,7 +83,6 @@ impl Operation {
             bytes: 0,
             received: 0,
             persistent: 0,
-            place: 0,
             is_persistent: false,
             is_active: true,
         }
@@ -88,7 +96,7 @@ impl Operation {
     }
 
     /// Returns its posting, if it is a receive.
-    fn posting(&self) -> Posting {
+    pub(crate) fn posting(&self) -> Posting {
         Posting { time: self.begin, is_recorded: self.is_recorded }
     }
 
@@ -127,7 +135,7 @@ impl Requests {
             match operation.kind {
                 _ if operation.is_persistent => Fate::Kept,
                 // Requests of messages come from pools in both MPIs.
-                OperationKind::Send | OperationKind::Receive => Fate::Away,
+                OperationKind::Send | OperationKind::Receive | OperationKind::SendReceive => Fate::Away,
                 _ => Fate::Removed,
             }
         });
@@ -227,6 +235,9 @@ pub(crate) unsafe fn complete(call: &mut Call, handle: usize, done: &Operation, 
                 record::mpi_irecv(events, time, sender.into(), scope, tag.into(), status.bytes, done.number);
             });
         }
+        OperationKind::SendReceive => exchanges::complete(call, done, status, time),
+        OperationKind::PartitionedSend => partitioned::sent(call, handle, done, time),
+        OperationKind::PartitionedReceive => partitioned::received(call, done, time),
         OperationKind::Collective(operation) => record::non_blocking_collective_complete(
             events,
             time,
@@ -252,26 +263,42 @@ pub(crate) unsafe fn complete(call: &mut Call, handle: usize, done: &Operation, 
             );
         }
         OperationKind::OneSided => record::rma_complete_non_blocking(events, time, scope, done.number),
+        OperationKind::OneSidedGet => {
+            record::rma_complete_non_blocking(events, time, scope, done.number);
+            record::rma_complete_remote(events, time, scope, done.number);
+        }
         OperationKind::File => record::io_complete(events, time, scope, status.bytes, done.number),
-        OperationKind::Duplicate => crate::hooks::communicators::duplicated(call, done, time),
+        OperationKind::Duplicate => communicators::duplicated(call, done, time),
     }
 }
 
 /// Records that a request was tested and is not complete.
-pub(crate) fn incomplete(call: &mut Call, operation: &Operation) {
+pub(crate) fn incomplete(call: &mut Call, handle: usize, operation: &Operation) {
     if !operation.is_active || !operation.is_recorded || call.is_quiet() {
+        return;
+    }
+    // As long as partitions are not ready, the trace has no request that could be tested.
+    let is_sent = operation.kind != OperationKind::PartitionedSend
+        || call.thread.process.partitions.is_recorded(handle);
+    if !is_sent {
         return;
     }
     let time = call.end();
     let events = &mut call.thread.events;
     let (number, scope) = (operation.number, u64::from(operation.scope));
     match operation.kind {
+        OperationKind::SendReceive => {
+            record::mpi_request_test(events, time, number);
+            record::mpi_request_test(events, time, operation.received);
+        }
         OperationKind::Send
         | OperationKind::Receive
+        | OperationKind::PartitionedSend
+        | OperationKind::PartitionedReceive
         | OperationKind::Collective(_)
         | OperationKind::Neighborhood(_)
         | OperationKind::Duplicate => record::mpi_request_test(events, time, number),
-        OperationKind::OneSided => record::rma_test(events, time, scope, number),
+        OperationKind::OneSided | OperationKind::OneSidedGet => record::rma_test(events, time, scope, number),
         OperationKind::File => record::io_test(events, time, scope, number),
     }
 }

@@ -39,15 +39,12 @@ impl Rounds {
         self.is_recorded.load(Ordering::Relaxed)
     }
 
-    /// Starts the next round, at a collective call on `MPI_COMM_WORLD`.
-    pub(crate) fn next(&self) {
-        self.round.fetch_add(1, Ordering::Relaxed);
+    /// Starts the next round, at a collective call on `MPI_COMM_WORLD`; returns how many rounds have ended. Every such
+    /// call has a number of its own, also where a program makes two at once, against the rules of MPI.
+    pub(crate) fn next(&self) -> u64 {
+        let ended = 1 + self.round.fetch_add(1, Ordering::Relaxed);
         self.decide();
-    }
-
-    /// Returns how many rounds have ended.
-    pub(crate) fn count(&self) -> u64 {
-        self.round.load(Ordering::Relaxed)
+        ended
     }
 
     /// Switches recording on or off, for the program.

@@ -21,8 +21,7 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// Parses the user's choice of functions: names or groups, comma separated, or `all`; with `+` or `-` in
-    /// front of the first they change the default. `MPI_Init`, `MPI_Init_thread` and `MPI_Finalize` are
-    /// always included.
+    /// front of the first they change the default. Functions that start or end MPI are always included.
     pub(crate) fn new(choice: &str) -> Selection {
         let default = VARIABLES.iter().find(|v| v.name == "REPLAY_FUNCTIONS").map_or("", |v| v.default);
         let unchosen =
@@ -32,7 +31,9 @@ impl Selection {
             selection.apply(default, unchosen);
         }
         selection.apply(choice, unchosen);
-        selection.apply("MPI_Init,MPI_Init_thread,MPI_Finalize", unchosen);
+        const STARTS_AND_ENDS: &str =
+            "MPI_Init,MPI_Init_thread,MPI_Finalize,MPI_Session_init,MPI_Session_finalize";
+        selection.apply(STARTS_AND_ENDS, unchosen);
         selection
     }
 

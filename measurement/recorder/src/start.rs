@@ -1,4 +1,4 @@
-//! The start of a recording, in `MPI_Init`.
+//! The start of a recording, in the first call that starts MPI.
 //!
 //! Whatever fails on one process: all processes make the same exchanges here, and all record or none does.
 
@@ -6,6 +6,7 @@ use std::ffi::{CString, OsStr, c_char};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use call_paths::{Registers, undisturbed};
 use model::CollectiveOp;
@@ -13,25 +14,75 @@ use recording::journal::{self, JournalRecord};
 use recording::layout;
 use recording::settings::{EventRecords, ProfileMode, Settings};
 
+use crate::call::Call;
 use crate::clock;
 use crate::communicators::{MYSELF, WORLD};
+use crate::events::Events;
 use crate::inside::Guarded;
 use crate::key;
 use crate::mpi::Mpi;
 use crate::next;
 use crate::peers;
-use crate::process::{self, Process};
+use crate::process::{self, OwnMpi, Prepared, Process};
 use crate::record;
-use crate::synchronize;
+use crate::sessions::Session;
+use crate::synchronize::{self, Clocks};
 use crate::thread;
 use crate::volumes::ROOT_NONE;
 
 /// Maximum length of the path of the experiment directory.
 const PATH: usize = 4096;
 
+/// How a program starts MPI.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Model {
+    /// By `MPI_Init` or `MPI_Init_thread`: there is `MPI_COMM_WORLD`.
+    World,
+    /// By a session: there is no communicator.
+    Sessions,
+}
+
 /// The hook of `MPI_Init` and `MPI_Init_thread`.
 pub(crate) fn initialize(function: u32, real: impl FnOnce() -> usize) -> usize {
-    if process::current().is_some() || !next::prepare() {
+    match process::current() {
+        None => begin(function, real, Model::World),
+        Some(process) if !process.has_world() => enter_world(process, function, real),
+        Some(_) => real(),
+    }
+}
+
+/// The hook of `MPI_Session_init`.
+pub(crate) fn open_session(function: u32, real: impl FnOnce() -> usize) -> usize {
+    let Some(process) = process::current() else { return begin(function, real, Model::Sessions) };
+    let _call = Call::enter(function);
+    let result = real();
+    if result as i32 == 0 {
+        process.open();
+    }
+    result
+}
+
+/// Makes a call of `MPI_Init` in a program that has opened a session before, and is being recorded.
+fn enter_world(process: &Process, function: u32, real: impl FnOnce() -> usize) -> usize {
+    let call = Call::enter(function);
+    let result = real();
+    let has_started = result as i32 == 0;
+    if has_started {
+        process.open();
+        process.enter_world();
+    }
+    if let Some(mut call) = call.filter(|_| has_started) {
+        let (begin, end) = (call.begin(), call.end());
+        record_world(&mut call.thread.events, begin, end);
+    }
+    result
+}
+
+/// Makes the first call that starts MPI.
+fn begin(function: u32, real: impl FnOnce() -> usize, model: Model) -> usize {
+    /// Held while recording starts: several threads may open sessions at once.
+    static STARTING: Mutex<()> = Mutex::new(());
+    if !next::prepare() {
         return real();
     }
     let settings = Settings::read(|name| std::env::var(name).ok());
@@ -43,7 +94,16 @@ pub(crate) fn initialize(function: u32, real: impl FnOnce() -> usize) -> usize {
     let result = real();
     if result as i32 == 0 {
         let end = clock::now();
-        match start(settings) {
+        let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(process) = process::current() {
+            // Another thread has started recording behind the begin of this call.
+            process.open();
+            if model == Model::World {
+                process.enter_world();
+            }
+            return result;
+        }
+        match start(settings, model) {
             Ok(process) => record_start(process, function, (begin, end), registers),
             // Every process knows that recording failed; one of them has the reason.
             Err(Some(cause)) => crate::say(&format!("nothing is recorded: {cause}")),
@@ -54,20 +114,31 @@ pub(crate) fn initialize(function: u32, real: impl FnOnce() -> usize) -> usize {
 }
 
 /// Prepares the recording; all processes do the same. An error has a message in one of the processes.
-fn start(settings: Result<Settings, String>) -> Result<&'static Process, Option<String>> {
+fn start(settings: Result<Settings, String>, model: Model) -> Result<&'static Process, Option<String>> {
     let mpi = Mpi::find().ok_or_else(|| Some("this MPI library lacks functions of MPI 3".to_string()))?;
-    let (mut rank, mut size, mut communicator) = (0, 0, 0);
-    // SAFETY: MPI has been initialized, and no other thread of the program knows that yet; all results are
-    // writable.
-    unsafe {
-        (mpi.comm_rank)(mpi.world, &mut rank);
-        (mpi.comm_size)(mpi.world, &mut size);
+    let (own, rank, size) = match model {
+        Model::World => of_the_world(&mpi)?,
+        Model::Sessions => of_a_session(&mpi)?,
+    };
+    match prepare(settings, &mpi, own.communicator, (rank, size)) {
+        Ok((settings, directory, clocks, prepared)) => {
+            let place = (rank as u32, size as u32);
+            Ok(process::begin((mpi, own), place, directory, settings, clocks, prepared))
+        }
+        Err(cause) => {
+            own.free(&mpi);
+            Err(cause)
+        }
     }
-    if size > 1 {
-        refuse_unrecorded_peers(rank as u32)?;
-    }
-    // SAFETY: as above.
-    unsafe { (mpi.comm_dup)(mpi.world, &mut communicator) };
+}
+
+/// Agrees with the other processes on the settings and the directory, and prepares this one.
+fn prepare(
+    settings: Result<Settings, String>,
+    mpi: &Mpi,
+    communicator: usize,
+    (rank, size): (i32, i32),
+) -> Result<(Settings, PathBuf, Clocks, Prepared), Option<String>> {
     // Settings that must be equal in all processes, which would wait for each other otherwise.
     let common = settings.as_ref().map_or(0, |settings| {
         let Settings { functions, rounds, clock_interval, buffer, profile, .. } = settings;
@@ -75,7 +146,7 @@ fn start(settings: Result<Settings, String>) -> Result<&'static Process, Option<
         key::of_bytes(text.as_bytes()) as i32 >> 1
     });
     let mut least = [i32::from(settings.is_ok()), common, -common];
-    agree(&mpi, communicator, &mut least);
+    agree(mpi, communicator, &mut least);
     if least[0] == 0 {
         return Err(settings.err());
     }
@@ -84,17 +155,55 @@ fn start(settings: Result<Settings, String>) -> Result<&'static Process, Option<
         return Err((rank == 0).then(|| cause.to_string()));
     }
     let settings = settings.map_err(Some)?;
-    let directory = choose_directory(&mpi, communicator, rank, size, &settings)?;
-    let (rank, size) = (rank as u32, size as u32);
-    let clocks = synchronize::find_clocks(&mpi, communicator, rank, size);
-    let prepared = process::prepare(&directory, rank, &settings);
+    let directory = choose_directory(mpi, communicator, rank, size, &settings)?;
+    let clocks = synchronize::find_clocks(mpi, communicator, rank as u32, size as u32);
+    let prepared = process::prepare(&directory, rank as u32, &settings);
     let mut least = [i32::from(prepared.is_ok()), 0, 0];
-    agree(&mpi, communicator, &mut least);
+    agree(mpi, communicator, &mut least);
     let prepared = prepared.map_err(Some)?;
     if least[0] == 0 {
         return Err(None);
     }
-    Ok(process::begin((mpi, communicator), (rank, size), directory, settings, clocks, prepared))
+    Ok((settings, directory, clocks, prepared))
+}
+
+/// Makes a communicator of all processes from `MPI_COMM_WORLD`; returns also the rank of this one and their number.
+fn of_the_world(mpi: &Mpi) -> Result<(OwnMpi, i32, i32), Option<String>> {
+    let (mut rank, mut size, mut communicator) = (0, 0, 0);
+    // SAFETY: MPI_Init has returned, and all results are writable.
+    unsafe {
+        (mpi.comm_rank)(mpi.world, &mut rank);
+        (mpi.comm_size)(mpi.world, &mut size);
+    }
+    if size > 1 {
+        refuse_unrecorded_peers(rank as u32)?;
+    }
+    // SAFETY: as above; all processes do so in MPI_Init.
+    unsafe { (mpi.comm_dup)(mpi.world, &mut communicator) };
+    Ok((OwnMpi { communicator, session: None }, rank, size))
+}
+
+/// The same in a session of the recorder's own, in programs that have not called `MPI_Init`.
+fn of_a_session(mpi: &Mpi) -> Result<(OwnMpi, i32, i32), Option<String>> {
+    let session =
+        Session::open().ok_or_else(|| Some("the recorder gets no session of its own".to_string()))?;
+    match everybody_in(&session, mpi) {
+        Ok((communicator, rank, size)) => Ok((OwnMpi { communicator, session: Some(session) }, rank, size)),
+        Err(cause) => {
+            session.close();
+            Err(cause)
+        }
+    }
+}
+
+fn everybody_in(session: &Session, mpi: &Mpi) -> Result<(usize, i32, i32), Option<String>> {
+    let lacks = |what: &str| Some(format!("the recorder's session has no {what}"));
+    let (group, rank, size) = session.everybody(mpi).ok_or_else(|| lacks("group of all processes"))?;
+    if size > 1 {
+        refuse_unrecorded_peers(rank as u32)?;
+    }
+    let communicator = session.communicator(mpi, group).ok_or_else(|| lacks("communicator"))?;
+    Ok((communicator, rank, size))
 }
 
 /// Fails if a rank without recorder is seen, which would never answer. One of the ranks that see it has the
@@ -235,7 +344,10 @@ fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u6
             keep: !estimate || output.is_some(),
         }));
     }
-    process.communicators.append_predefined(process);
+    if process.has_world() {
+        process.communicators.append_world(process);
+    }
+    process.communicators.append_myself(process);
     report_directory(process);
     thread::find_modules();
     let entered = thread::here().and_then(Guarded::lock);
@@ -248,15 +360,21 @@ fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u6
     crate::regions::enter_earlier(&mut thread, begin);
     let path = thread.path_of(registers, function).node;
     thread.enter_path(begin, path);
-    let events = &mut thread.events;
+    if process.has_world() {
+        record_world(&mut thread.events, begin, end);
+    }
+    thread.leave_path(end, path);
+    // The recorder's work since then is not the program's time.
+    thread.events.add_flush(end, clock::now());
+}
+
+/// Records that `MPI_Init` has created the communicators that MPI defines.
+fn record_world(events: &mut Events, begin: u64, end: u64) {
     record::collective_begin(events, begin);
     for communicator in [WORLD, MYSELF] {
         record::comm_create(events, end, communicator.into());
     }
     record::collective_end(events, end, CollectiveOp::CREATE_HANDLE, WORLD.into(), ROOT_NONE, 0, 0);
-    thread.leave_path(end, path);
-    // The recorder's work since then is not the program's time.
-    thread.events.add_flush(end, clock::now());
 }
 
 fn host() -> String {

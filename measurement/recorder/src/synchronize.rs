@@ -3,8 +3,8 @@
 //!
 //! Processes that read the same clock are compared once, through one of them, the leader; if all do (one
 //! node), no messages are exchanged. All exchanges here are made by all processes at the same calls: in
-//! `MPI_Init`, in `MPI_Finalize`, and in between behind collective calls on `MPI_COMM_WORLD`, of which all
-//! processes count the same number.
+//! the first one that starts MPI, in `MPI_Finalize`, and in between behind collective calls on
+//! `MPI_COMM_WORLD`, of which all processes count the same number.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -92,10 +92,8 @@ pub(crate) fn measure(process: &Process) {
         let ticks = clock::now();
         process.append(&JournalRecord::Offset(ClockOffset { ticks, reference: ticks, round_trip: 0 }));
     }
-    if !clocks.differ {
-        return;
-    }
-    let (mpi, communicator) = (&process.mpi, process.communicator);
+    let Some(communicator) = process.communicator().filter(|_| clocks.differ) else { return };
+    let mpi = &process.mpi;
     let mut found = [0u64; 3];
     if process.rank == 0 {
         let is_leader = |&(rank, &leader): &(u32, &u32)| rank == leader && leader != 0;
@@ -173,19 +171,19 @@ fn ask(mpi: &Mpi, communicator: usize) -> [u64; 3] {
     best
 }
 
-/// Measures offsets behind a collective call of all processes, if that is due, which rank 0 decides; it is
+/// Measures offsets behind a collective call of all processes with that number, if that is due, which rank 0 decides; it is
 /// asked seldom, at calls that all processes know beforehand. Returns the start and the end of the exchange,
 /// if there was one.
-pub(crate) fn between(process: &Process) -> Option<(u64, u64)> {
+pub(crate) fn between(process: &Process, call: u64) -> Option<(u64, u64)> {
     let clocks = &process.clocks;
     let interval = process.settings.clock_interval;
     if !clocks.differ || interval <= 0.0 {
         return None;
     }
-    let call = process.rounds.count();
     if call != clocks.next_asked.load(Ordering::Relaxed) {
         return None;
     }
+    let communicator = process.communicator()?;
     let begin = clock::now();
     let elapsed = clock::monotonic().saturating_sub(clocks.last.load(Ordering::Relaxed)) as f64 / 1e9;
     // Number of calls until it is due, at the rate so far.
@@ -193,9 +191,7 @@ pub(crate) fn between(process: &Process) -> Option<(u64, u64)> {
     let calls = (call as f64 * interval / elapsed.max(1e-3)).clamp(1.0, 1e9) as u64;
     let mut decision = [u64::from(is_due), call + calls];
     // SAFETY: all processes have sixteen bytes.
-    unsafe {
-        (process.mpi.bcast)(decision.as_mut_ptr().cast(), 16, process.mpi.byte, 0, process.communicator)
-    };
+    unsafe { (process.mpi.bcast)(decision.as_mut_ptr().cast(), 16, process.mpi.byte, 0, communicator) };
     clocks.next_asked.store(decision[1], Ordering::Relaxed);
     if decision[0] != 0 {
         measure(process);

@@ -60,6 +60,9 @@ pub const FILE: u32 = 15;
 /// Number of the attribute [`ASSERTION`](attributes::ASSERTION).
 pub const ASSERTION: u32 = 16;
 
+/// Number of the attribute [`PARTITIONED`](attributes::PARTITIONED).
+pub const PARTITIONED: u32 = 17;
+
 /// All attributes, by number.
 pub const ATTRIBUTES: &[Attribute] = &[
     Attribute { name: "Offset", description: "Absolute read/write offset within a file.", kind: UINT64 },
@@ -127,6 +130,11 @@ pub const ATTRIBUTES: &[Attribute] = &[
         description: "Assertion about an epoch, the library's bits",
         kind: UINT32,
     },
+    Attribute {
+        name: attributes::PARTITIONED,
+        description: "Number of the requests of a partitioned message among those of its channel",
+        kind: UINT32,
+    },
 ];
 
 #[cfg(test)]
@@ -152,6 +160,9 @@ mod tests {
             [NEIGHBORS_IN, NEIGHBORS_OUT, PERSISTENT_OPERATION].map(named),
             [attributes::NEIGHBORS_IN, attributes::NEIGHBORS_OUT, attributes::PERSISTENT_OPERATION]
         );
-        assert_eq!([FILE, ASSERTION].map(named), [attributes::FILE, attributes::ASSERTION]);
+        assert_eq!(
+            [FILE, ASSERTION, PARTITIONED].map(named),
+            [attributes::FILE, attributes::ASSERTION, attributes::PARTITIONED]
+        );
     }
 }

@@ -34,10 +34,12 @@ pub struct MpiFunction {
 }
 
 /// Hooks that other calls depend on: they run even if their function is not chosen.
-const FOLLOWED: [&str; 12] = [
+const FOLLOWED: [&str; 14] = [
     "communicators::",
     "files::open",
     "files::close",
+    "partitioned::",
+    "probes::matched",
     "requests::free",
     "requests::some",
     "requests::start",

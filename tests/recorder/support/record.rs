@@ -27,7 +27,7 @@ pub(crate) struct Subject {
     pub(crate) folder: PathBuf,
     /// Path of the recording.
     pub(crate) experiment: PathBuf,
-    ranks: u32,
+    pub(crate) ranks: u32,
     program: Vec<OsString>,
     variables: Vec<(&'static str, &'static str)>,
     options: Vec<&'static str>,

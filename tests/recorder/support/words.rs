@@ -66,11 +66,14 @@ pub(crate) fn creations(experiment: &Path) -> BTreeMap<u64, Vec<String>> {
     lines
 }
 
-/// The name of an event; leaves of both kinds of records have one. Collective operations have the bytes that
-/// are sent and received, and the members of the communicator behind it.
+/// The name of an event; leaves of both kinds of records have one. Messages have their length behind it, collective
+/// operations the bytes that are sent and received, and the members of the communicator.
 fn name(event: &Event<'_>, definitions: &Definitions) -> String {
     match *event {
         Event::CallingContextLeave { .. } => "Leave".into(),
+        Event::MpiIsend { msg_length, .. } | Event::MpiIrecv { msg_length, .. } => {
+            format!("{} {msg_length}", event.name())
+        }
         Event::MpiCollectiveEnd { collective_op, communicator, size_sent, size_received, .. }
         | Event::NonBlockingCollectiveComplete {
             collective_op,

@@ -137,6 +137,22 @@ pub fn class_of_plain(name: &str) -> Class {
     class_at(functions().binary_search_by(|function| lower(function.name).cmp(name.bytes())))
 }
 
+/// The function of MPI 3 that a function of MPI 4 is like, as classes of time are concerned (rest of MPI 6.4, 7.1, and 10).
+/// Classes are by exact names, and the reference has those of MPI 3 only.
+pub fn counterpart(name: &str) -> Option<&'static Function> {
+    let known = match name {
+        "MPI_Psend_init" | "MPI_Precv_init" | "MPI_Pready" | "MPI_Pready_list" | "MPI_Pready_range"
+        | "MPI_Parrived" => "MPI_Isend",
+        "MPI_Comm_create_from_group" => "MPI_Comm_create_group",
+        "MPI_Comm_idup_with_info" => "MPI_Comm_idup",
+        "MPI_Intercomm_create_from_groups" => "MPI_Intercomm_create",
+        "MPI_Session_init" => "MPI_Init",
+        "MPI_Session_finalize" => "MPI_Finalize",
+        _ => return None,
+    };
+    functions().iter().find(|function| function.name == known)
+}
+
 /// A name in lower case and without `MPI_` in front, whatever the language (specification 3.1).
 pub fn plain(name: &str) -> String {
     let name = name.to_ascii_lowercase();
@@ -202,6 +218,16 @@ mod tests {
             assert_eq!(class(function.name), function.class);
             assert_eq!(class_of_plain(&plain(function.name)), function.class);
         }
+    }
+
+    #[test]
+    fn functions_of_mpi_4_are_like_functions_of_mpi_3() {
+        let of = |name: &str| counterpart(name).map(|function| (function.name, function.role));
+        assert_eq!(of("MPI_Pready_list"), Some(("MPI_Isend", RegionRole::POINT2POINT)));
+        assert_eq!(of("MPI_Session_init"), Some(("MPI_Init", RegionRole::FUNCTION)));
+        assert_eq!([of("MPI_Isend"), of("MPI_Session_get_info"), of("MPI_Put_c")], [None; 3]);
+        let known = functions().iter().filter(|function| counterpart(function.name).is_some());
+        assert_eq!(known.count(), 11);
     }
 
     #[test]

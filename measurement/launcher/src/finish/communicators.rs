@@ -9,7 +9,7 @@ use super::notices::Notices;
 use super::strings::Strings;
 use std::collections::{BTreeMap, HashMap};
 
-/// The number of `MPI_COMM_WORLD`, in journals and in the archive.
+/// The number of `MPI_COMM_WORLD` in journals.
 pub(crate) const WORLD: u32 = 0;
 /// The number of `MPI_COMM_SELF`, likewise. All processes share one definition.
 const SELF: u32 = 1;
@@ -83,9 +83,14 @@ pub(crate) fn share(processes: &[Process], notices: &mut Notices) -> SharedObjec
     let mut shared =
         SharedObjects { of: vec![LocalNumbers::default(); processes.len()], ..SharedObjects::default() };
     let world = shared.groups.number((0..size).collect());
-    let predefined = |name: &str, group| Communicator { name: name.into(), group, other: None, parent: None };
-    shared.communicators.push(predefined("MPI_COMM_WORLD", world));
-    shared.communicators.push(predefined("MPI_COMM_SELF", members::SELF));
+    let predefined = [(WORLD, "MPI_COMM_WORLD", world), (SELF, "MPI_COMM_SELF", members::SELF)];
+    for (local, name, group) in predefined.into_iter().skip(usize::from(has_sessions_only(processes))) {
+        let number = shared.communicators.len() as u32;
+        shared.communicators.push(Communicator { name: name.into(), group, other: None, parent: None });
+        for known in &mut shared.of {
+            known.communicators.insert(local, number);
+        }
+    }
     share_communicators(&mut shared, processes, size, notices);
     share_windows(&mut shared, processes, notices);
     share_files(&mut shared, processes, notices);
@@ -105,6 +110,12 @@ pub(crate) fn share(processes: &[Process], notices: &mut Notices) -> SharedObjec
     shared
 }
 
+/// Whether the program has started MPI by sessions only: processes know `MPI_COMM_SELF`, and no world.
+fn has_sessions_only(processes: &[Process]) -> bool {
+    let know = |number| processes.iter().any(|process| process.communicators.contains_key(&number));
+    know(SELF) && !know(WORLD)
+}
+
 /// A communicator as all members together have recorded it.
 #[derive(Default)]
 struct SharedCommunicator {
@@ -119,9 +130,6 @@ fn share_communicators(shared: &mut SharedObjects, processes: &[Process], size: 
     let mut order = Vec::new();
     let mut recorded: HashMap<u64, SharedCommunicator> = HashMap::new();
     for (at, process) in processes.iter().enumerate() {
-        let known = &mut shared.of[at].communicators;
-        known.insert(WORLD, WORLD);
-        known.insert(SELF, SELF);
         for (&local, communicator) in process.communicators.iter().filter(|(local, _)| **local > SELF) {
             let entry = recorded.entry(communicator.key).or_insert_with(|| {
                 order.push(communicator.key);
@@ -311,6 +319,22 @@ mod tests {
         assert_eq!(shared.of[1].communicators[&2], 4);
         assert_eq!(shared.communicators[3].parent, Some(2));
         assert_eq!(shared.groups.ranks(shared.communicators[3].group), [2, 0]);
+    }
+
+    #[test]
+    fn program_that_only_has_sessions_has_no_world() {
+        let of = |own: &[CommunicatorFields<'_>]| share(&[process(0, own)], &mut Notices::default());
+        let (world, myself) = ((0, 1, None, Some("0-3"), None), (1, 2, None, Some("0"), None));
+        let other = (2, 77, None, Some("0,2"), None);
+        let sessions = of(&[myself, other]);
+        assert_eq!(sessions.communicators[0].name, "MPI_COMM_SELF");
+        assert_eq!(sessions.of[0].communicators, Numbers::from([(1, 0), (2, 1)]));
+        // Not so if nobody knows anything of communicators, as journals may be damaged.
+        for (communicators, count) in [(&[world, myself, other][..], 3), (&[], 2)] {
+            let shared = of(communicators);
+            assert_eq!(shared.communicators.len(), count);
+            assert_eq!(shared.communicators[0].name, "MPI_COMM_WORLD");
+        }
     }
 
     #[test]

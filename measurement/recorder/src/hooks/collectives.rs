@@ -28,7 +28,7 @@ macro_rules! blocking {
                 let volumes::Volume { operation, root, sent, received, neighbors, .. } = volume;
                 match neighbors {
                     None => gaps::report(events, time, missing),
-                    Some(groups) => gaps::report_neighbors(events, time, missing, groups.attributes()),
+                    Some(groups) => gaps::report_with(events, time, missing, groups.attributes()),
                 }
                 record::collective_end(events, time, operation, number.into(), root, sent, received);
                 if number == WORLD {

@@ -24,6 +24,10 @@ const OF_GROUP: u64 = 3;
 const OF_TWO_GROUPS: u64 = 4;
 const FROM_NOTHING: u64 = 5;
 
+/// In the place of the tag of the two sides that have found each other by a port, or by a socket.
+const BY_PORT: u64 = 1 << 32;
+const BY_SOCKET: u64 = 2 << 32;
+
 /// All creations that are collective on a parent: the parent is the first parameter, the address of the new
 /// handle the last.
 pub(crate) fn create<const N: usize>(
@@ -128,6 +132,46 @@ pub(crate) fn create_inter_from_groups(
     among_members(call, arguments, real, |process, new| of_two_groups(process, new, tag), None, new)
 }
 
+/// `MPI_Comm_spawn`: (command, arguments, number, info, root, local, new, codes).
+pub(crate) fn spawn(
+    call: &mut Call,
+    arguments: Arguments<8>,
+    real: impl FnOnce([usize; 8]) -> usize,
+) -> usize {
+    let [_, _, _, _, _, local, new, _] = arguments.values;
+    connect_to(call, arguments, (local, new), real)
+}
+
+/// `MPI_Comm_spawn_multiple`: (count, commands, arguments, numbers, infos, root, local, new, codes).
+pub(crate) fn spawn_multiple(
+    call: &mut Call,
+    arguments: Arguments<9>,
+    real: impl FnOnce([usize; 9]) -> usize,
+) -> usize {
+    let [_, _, _, _, _, _, local, new, _] = arguments.values;
+    connect_to(call, arguments, (local, new), real)
+}
+
+/// `MPI_Comm_accept`, `MPI_Comm_connect`: (port, info, root, local, new).
+pub(crate) fn connect(
+    call: &mut Call,
+    arguments: Arguments<5>,
+    real: impl FnOnce([usize; 5]) -> usize,
+) -> usize {
+    let [_, _, _, local, new] = arguments.values;
+    connect_to(call, arguments, (local, new), real)
+}
+
+/// `MPI_Comm_join`: (socket, new). Two processes, each by itself.
+pub(crate) fn join(
+    call: &mut Call,
+    arguments: Arguments<2>,
+    real: impl FnOnce([usize; 2]) -> usize,
+) -> usize {
+    let new = arguments.values[1];
+    among_members(call, arguments, real, |process, new| of_two_groups(process, new, BY_SOCKET), None, new)
+}
+
 /// `MPI_Comm_idup`: (parent, new, request), `MPI_Comm_idup_with_info`: (parent, info, new, request).
 pub(crate) fn duplicate<const N: usize>(
     call: &mut Call,
@@ -136,9 +180,8 @@ pub(crate) fn duplicate<const N: usize>(
 ) -> usize {
     let process = call.thread.process;
     let parent = arguments.values[0];
-    let operation = process.communicators.next_child(parent).map(|(known, key)| Operation {
+    let mut operation = process.communicators.next_child(parent).map(|(known, key)| Operation {
         received: key,
-        place: arguments.values[N - 2],
         ..Operation::new(OperationKind::Duplicate, known.number(), call.thread.next_request())
     });
     if let Some(operation) = &operation {
@@ -146,6 +189,13 @@ pub(crate) fn duplicate<const N: usize>(
         record::non_blocking_collective_request(&mut call.thread.events, begin, operation.number);
     }
     let result = real(arguments.values);
+    call.end();
+    if let Some(operation) = operation.as_mut().filter(|_| result as i32 == 0) {
+        // The call sets the handle, in all MPI libraries: their Fortran interfaces depend on it. Where it is set may
+        // be gone when the duplicate is complete: it is a local variable of these.
+        // SAFETY: the call has succeeded, so it has set the handle.
+        operation.bytes = unsafe { handle_at(arguments.values[N - 2], 0) } as u64;
+    }
     keep(call, operation, arguments.values[N - 1], result);
     result
 }
@@ -153,8 +203,8 @@ pub(crate) fn duplicate<const N: usize>(
 /// Records that a communicator has been duplicated (`MPI_Comm_idup`): the end of a non-blocking collective
 /// operation on the parent.
 pub(crate) fn duplicated(call: &mut Call, operation: &Operation, time: u64) {
-    let Operation { scope: parent, received: origin, place, number: request, .. } = *operation;
-    created(call, |_, _| Some(origin), Some(parent), place, 0);
+    let Operation { scope: parent, received: origin, bytes: new, number: request, .. } = *operation;
+    made(call, |_, _| Some(origin), Some(parent), new as usize);
     record::non_blocking_collective_complete(
         &mut call.thread.events,
         time,
@@ -205,6 +255,25 @@ pub(crate) fn set_name(
     real(arguments.values)
 }
 
+/// Connects the members of a communicator to other processes, which may be outside of the world: then there is no
+/// communicator in the trace. A collective operation on the local communicator, as its members know each other only.
+fn connect_to<const N: usize>(
+    call: &mut Call,
+    arguments: Arguments<N>,
+    (local, new): (usize, usize),
+    real: impl FnOnce([usize; N]) -> usize,
+) -> usize {
+    let known = call.thread.process.communicators.find(local).map(Communicator::number);
+    let Some(local) = known else { return real(arguments.values) };
+    let begin = call.begin();
+    record::collective_begin(&mut call.thread.events, begin);
+    let result = real(arguments.values);
+    call.end();
+    created(call, |process, new| of_two_groups(process, new, BY_PORT), Some(local), new, result);
+    ended(call, CollectiveOp::CREATE_HANDLE, local);
+    result
+}
+
 /// Makes a communicator, at the address `new`, in a collective operation of its own members.
 fn among_members<const N: usize>(
     call: &mut Call,
@@ -252,12 +321,21 @@ fn created(
     new: usize,
     result: usize,
 ) -> Option<u32> {
-    let process = call.thread.process;
     if result as i32 != 0 {
         return None;
     }
     // SAFETY: the call has succeeded, so it has set the handle.
-    let handle = unsafe { handle_at(new, 0) };
+    made(call, origin, parent, unsafe { handle_at(new, 0) })
+}
+
+/// As [`created`], with the handle of the communicator.
+fn made(
+    call: &mut Call,
+    origin: impl FnOnce(&Process, usize) -> Option<u64>,
+    parent: Option<u32>,
+    handle: usize,
+) -> Option<u32> {
+    let process = call.thread.process;
     if handle == process.mpi.comm_null {
         return None;
     }

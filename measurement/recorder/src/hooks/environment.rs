@@ -9,7 +9,8 @@ use crate::synchronize;
 use crate::volumes::ROOT_NONE;
 use crate::wrappers::Arguments;
 
-/// `MPI_Finalize`. Before it clocks are compared for the last time, and the recorder's communicator is freed.
+/// `MPI_Finalize`. Before it clocks are compared for the last time, and what the recorder has of MPI is freed, unless
+/// sessions go on.
 pub(crate) fn finalize(
     call: &mut Call,
     arguments: Arguments<0>,
@@ -20,9 +21,7 @@ pub(crate) fn finalize(
     let process = call.thread.process;
     synchronize::measure(process);
     synchronize::calibrate(process);
-    let mut own = process.communicator;
-    // SAFETY: it is the recorder's own communicator, which nothing uses any more.
-    unsafe { (process.mpi.comm_free)(&mut own) };
+    process.close(true);
     let result = real(arguments.values);
     let time = call.end();
     let events = &mut call.thread.events;
@@ -31,6 +30,18 @@ pub(crate) fn finalize(
     }
     record::collective_end(events, time, CollectiveOp::DESTROY_HANDLE, WORLD.into(), ROOT_NONE, 0, 0);
     result
+}
+
+/// `MPI_Session_finalize`: (session). Clocks are not compared here, since other processes may keep their sessions.
+pub(crate) fn close_session(
+    call: &mut Call,
+    arguments: Arguments<1>,
+    real: impl FnOnce([usize; 1]) -> usize,
+) -> usize {
+    let process = call.thread.process;
+    synchronize::calibrate(process);
+    process.close(false);
+    real(arguments.values)
 }
 
 /// `MPI_Abort`: (communicator, code). It does not return; everything recorded is in the buffers.

@@ -1,5 +1,6 @@
 //! Epochs in which the targets take part (MPI 4.0, 12.5.1 and 12.5.2), and the common parts of all calls that
-//! complete accesses. As in Score-P, fences and `MPI_Win_complete` complete them at the origin only.
+//! complete accesses. As in Score-P, fences and `MPI_Win_complete` complete them at the origin only, but
+//! for those that fetch data.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -5,6 +5,7 @@
 
 use crate::call::Call;
 use crate::hooks::requests::keep;
+use crate::pending;
 use crate::process::Process;
 use crate::record;
 use crate::requests::{Operation, OperationKind};
@@ -113,6 +114,7 @@ fn access<const N: usize>(
     let number = call.thread.next_request();
     let (scope, remote) = (u64::from(window_of.number), u64::from(target));
     let access = access(process, &arguments.values);
+    let is_get = matches!(access, Access::Get(_));
     let (begin, events) = (call.begin(), &mut call.thread.events);
     match access {
         Access::Put(bytes) => record::rma_put(events, begin, scope, remote, bytes, number),
@@ -122,11 +124,20 @@ fn access<const N: usize>(
         }
     }
     let request = arguments.values.get(window + 1).copied();
-    if !window_of.epochs.pending().push(begin, number, target, request.is_some()) {
+    let pending = match (is_get, request) {
+        // The request reports all of its completion.
+        (true, Some(_)) => None,
+        (true, None) => Some(pending::Access::Fetches),
+        (false, Some(_)) => Some(pending::Access::ChangesWithRequest),
+        (false, None) => Some(pending::Access::Changes),
+    };
+    let is_kept = pending.is_none_or(|access| window_of.epochs.pending().push(begin, number, target, access));
+    if !is_kept {
         process.windows.note_overflow(process);
     }
     if let Some(request) = request {
-        keep(call, Some(Operation::new(OperationKind::OneSided, window_of.number, number)), request, result);
+        let kind = if is_get { OperationKind::OneSidedGet } else { OperationKind::OneSided };
+        keep(call, Some(Operation::new(kind, window_of.number, number)), request, result);
     }
     result
 }

@@ -119,15 +119,20 @@ pub(crate) fn sync(
 /// Records that a lock is requested, before the call, which may have to wait for it.
 fn request(call: &mut Call, window: usize, rank: u32, kind: u8, assertion: usize) {
     let known = call.thread.process.windows.find(window);
-    if let Some(window) = known.filter(|window| rank == ALL || rank < window.size) {
+    if let Some(window) = known.filter(|window| is_target(window, rank)) {
         let (begin, number) = (call.begin(), window.number.into());
         asserted(&mut call.thread.events, begin, assertion);
         record::rma_request_lock(&mut call.thread.events, begin, number, rank, LOCK, kind);
     }
 }
 
+/// Whether locks on a rank are recorded: not on `MPI_PROC_NULL`, which is negative.
+fn is_target(window: &Window, rank: u32) -> bool {
+    rank == ALL || rank < window.size
+}
+
 fn release(call: &mut Call, window: Option<Window>, rank: u32) {
-    if let Some(window) = window {
+    if let Some(window) = window.filter(|window| is_target(window, rank)) {
         let time = call.end();
         record::rma_release_lock(&mut call.thread.events, time, window.number.into(), rank, LOCK);
     }

@@ -218,7 +218,7 @@ pub(crate) fn get_status(
     if result as i32 == 0 && unsafe { *(arguments.values[1] as *const i32) } == 0 {
         // SAFETY: no other thread completes or starts the request meanwhile (MPI 4.0, 11.6).
         if let Some(operation) = unsafe { call.thread.process.requests.look(arguments.values[0]) } {
-            incomplete(call, &operation);
+            incomplete(call, arguments.values[0], &operation);
         }
     }
     result
@@ -231,21 +231,36 @@ pub(crate) fn free(
     arguments: Arguments<1>,
     real: impl FnOnce([usize; 1]) -> usize,
 ) -> usize {
-    // SAFETY: the program passes the address of its handle, which no other thread uses any more.
-    let freed = unsafe { call.thread.process.requests.remove(handle_at(arguments.values[0], 0)) };
+    let process = call.thread.process;
+    // SAFETY: the program passes the address of its handle.
+    let handle = unsafe { handle_at(arguments.values[0], 0) };
+    // SAFETY: no other thread uses the request any more.
+    let freed = unsafe { process.requests.remove(handle) };
+    if freed.is_some_and(|operation| operation.kind == OperationKind::PartitionedSend) {
+        process.partitions.remove(handle);
+    }
     let result = real(arguments.values);
     let time = call.end();
     let Some(operation) = freed.filter(|operation| operation.is_active) else { return result };
-    let record = match operation.kind {
-        OperationKind::Send => record::mpi_isend_complete,
-        OperationKind::Receive => record::mpi_request_cancelled,
+    let (sent, received) = match operation.kind {
+        OperationKind::Send => (Some(operation.number), None),
+        OperationKind::Receive => (None, Some(operation.number)),
+        OperationKind::SendReceive => (Some(operation.number), Some(operation.received)),
+        // To free an active request of another kind is an error (MPI 4.0, 3.7.3, 4.2, and 6.12).
         _ => return result,
     };
-    if operation.kind == OperationKind::Receive {
+    if received.is_some() {
         gaps::abandoned(&mut call.thread, operation.source(), operation.begin);
     }
     if operation.is_recorded {
-        call.thread.events.record_anyway(|events| record(events, time, operation.number));
+        call.thread.events.record_anyway(|events| {
+            if let Some(send) = sent {
+                record::mpi_isend_complete(events, time, send);
+            }
+            if let Some(receive) = received {
+                record::mpi_request_cancelled(events, time, receive);
+            }
+        });
     }
     result
 }
@@ -384,9 +399,9 @@ impl TakenRequests {
     }
 
     fn incomplete(&mut self, call: &mut Call) {
-        for (_, operation) in self.entries() {
+        for (handle, operation) in self.entries() {
             if let Some(operation) = operation {
-                incomplete(call, operation);
+                incomplete(call, *handle, operation);
             }
         }
     }
@@ -419,7 +434,7 @@ fn start_with<const N: usize>(
 }
 
 #[inline]
-fn sending(
+pub(crate) fn sending(
     call: &mut Call,
     [_, count, datatype, destination, tag, communicator, _]: &[usize; 7],
 ) -> Option<Operation> {
@@ -440,7 +455,10 @@ fn sending(
 }
 
 #[inline]
-fn receiving(call: &mut Call, [_, _, _, source, tag, communicator, _]: &[usize; 7]) -> Option<Operation> {
+pub(crate) fn receiving(
+    call: &mut Call,
+    [_, _, _, source, tag, communicator, _]: &[usize; 7],
+) -> Option<Operation> {
     let process = call.thread.process;
     if *source as i32 == proc_null() {
         return None;
@@ -456,7 +474,7 @@ fn receiving(call: &mut Call, [_, _, _, source, tag, communicator, _]: &[usize; 
 
 /// Records that an operation is started.
 #[inline]
-fn started(call: &mut Call, operation: &Operation) {
+pub(crate) fn started(call: &mut Call, operation: &Operation) {
     let time = call.begin();
     match operation.kind {
         OperationKind::Send => {
@@ -466,7 +484,9 @@ fn started(call: &mut Call, operation: &Operation) {
             gaps::report(events, time, missing);
             record::mpi_isend(events, time, peer.into(), scope.into(), tag.into(), bytes, number);
         }
-        OperationKind::Receive => record::mpi_irecv_request(&mut call.thread.events, time, operation.number),
+        OperationKind::Receive | OperationKind::PartitionedReceive => {
+            record::mpi_irecv_request(&mut call.thread.events, time, operation.number);
+        }
         // Others than persistent ones record their start themselves.
         OperationKind::Collective(_) | OperationKind::Neighborhood(_) => {
             let events = &mut call.thread.events;
@@ -514,6 +534,9 @@ fn restart(call: &mut Call, requests: usize, count: usize) {
         // SAFETY: no other thread starts or completes the request meanwhile (MPI 4.0, 11.6).
         let operation = unsafe { call.thread.process.requests.change(request, restart) };
         if let Some(operation) = operation {
+            if operation.kind == OperationKind::PartitionedSend {
+                call.thread.process.partitions.start(request, operation.received as u32);
+            }
             started(call, &operation);
         }
     }

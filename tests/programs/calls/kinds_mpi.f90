@@ -1,0 +1,13 @@
+! The calls of kinds.inc by the module mpi.
+program kinds_mpi
+    use mpi
+    implicit none
+    integer :: copy, ring, request, window, everybody, from, to
+    integer :: rank, ranks, left, right, ierror
+    integer :: mine(2), theirs(2), extents(1), members(1)
+    integer, asynchronous :: memory(4)
+    integer(kind=MPI_ADDRESS_KIND) :: bytes, place
+    logical :: periods(1)
+
+    include 'kinds.inc'
+end program

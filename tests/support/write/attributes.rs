@@ -1,0 +1,55 @@
+//! Attributes of events for what OTF2 has no records or fields for.
+
+use model::attributes;
+use otf2::{Attribute, Value, ValueType};
+
+use crate::support::trace::{Members, StreamKind, Trace};
+
+/// Attributes of events, with references from 7 on; those of gaps are defined together, in traces that use one of them, the
+/// others only if they are used.
+pub(super) const ATTRIBUTES: [&str; 11] = [
+    attributes::UNRECORDED,
+    attributes::POSTED,
+    attributes::DISORDERED,
+    attributes::COUNTED,
+    attributes::PROBE_SOURCE,
+    attributes::PROBE_TAG,
+    attributes::PROBE_COMM,
+    attributes::NEIGHBORS_IN,
+    attributes::NEIGHBORS_OUT,
+    attributes::PERSISTENT_OPERATION,
+    attributes::PARTITIONED,
+];
+pub(super) const GAPS: std::ops::Range<usize> = 0..4;
+pub(super) const FIRST_ATTRIBUTE: u32 = 7;
+
+pub(super) fn attribute(trace: &Trace, &(name, value): &(&str, u64)) -> Attribute {
+    let at = ATTRIBUTES.iter().position(|known| *known == name).expect("a known attribute") as u32;
+    let bits = match name {
+        attributes::POSTED => trace.offset + value,
+        // Those of the script follow the world, that of a process alone, and the team of rank 0.
+        attributes::PROBE_COMM if value > 1 => value + 1,
+        attributes::NEIGHBORS_IN | attributes::NEIGHBORS_OUT => group_of(trace, value),
+        _ => value,
+    };
+    Attribute { attribute: FIRST_ATTRIBUTE + at, value: Value { kind: kind(name), bits } }
+}
+
+/// Type of the values of an attribute.
+pub(super) fn kind(name: &str) -> ValueType {
+    match name {
+        attributes::PROBE_SOURCE | attributes::PROBE_TAG => ValueType::UINT32,
+        attributes::PROBE_COMM => ValueType::COMM,
+        attributes::NEIGHBORS_IN | attributes::NEIGHBORS_OUT => ValueType::GROUP,
+        _ => ValueType::UINT64,
+    }
+}
+
+/// The group of a communicator, which attributes number behind the world and that of a process alone.
+fn group_of(trace: &Trace, communicator: u64) -> u64 {
+    let Some(at) = communicator.checked_sub(2) else { return communicator + 1 };
+    let groups = |(_, members): &(String, Members)| if matches!(members, Members::Ranks(_)) { 1 } else { 2 };
+    let threads = trace.streams.iter().filter(|stream| stream.kind == StreamKind::Thread);
+    let teams = threads.map(|stream| stream.rank).collect::<std::collections::BTreeSet<_>>().len() as u64;
+    4 + teams + trace.communicators[..at as usize].iter().map(groups).sum::<u64>()
+}

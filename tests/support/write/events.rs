@@ -1,0 +1,181 @@
+//! Events of a location, with references for names.
+
+use model::{MeasurementMode, Paradigm};
+use otf2::{Event, List, MappingType, MetricValue, ROOT_NONE, Timestamp, ValueType};
+
+use super::attributes::attribute;
+use super::names::Names;
+use super::{Written, team_of};
+use crate::support::trace::{Message, Step, Stream, StreamKind, Trace};
+
+impl Names {
+    /// The events of a stream with references for names, within the events of the program.
+    pub(super) fn events(&self, trace: &Trace, stream: &Stream) -> Vec<Written> {
+        let mapped = self.mapped(trace);
+        let local = |kind: MappingType, global: u32| match mapped.iter().find(|it| it.0 == kind) {
+            Some((_, count)) if stream.mapped && global < *count => count - 1 - global,
+            _ => global,
+        };
+        let region = |name: &str| local(MappingType::Region, self.region_of[name]);
+        let comm = |name: &str| {
+            let team = (name == "team").then(|| team_of(trace, stream.rank));
+            let known = team.or_else(|| self.communicators.get(name).copied());
+            local(MappingType::Comm, known.unwrap_or_else(|| panic!("no communicator {name:?}")))
+        };
+        let context = |name: &str| {
+            let known = self.contexts.get(name);
+            local(MappingType::CallingContext, *known.unwrap_or_else(|| panic!("no context {name:?}")))
+        };
+        let mut stack: Vec<&str> = Vec::new();
+        let mut events = Vec::new();
+        let is_main = stream.kind == StreamKind::Thread && stream.thread == 0;
+        let program = stream.program.as_ref().or(trace.program.as_ref()).filter(|_| is_main);
+        let times = stream.events.first().zip(stream.events.last()).map(|(a, b)| (a.0, b.0));
+        if let (Some(program), Some((first, _))) = (program, times) {
+            let program_name = local(MappingType::String, self.string_of[program]);
+            let event = Event::ProgramBegin { program_name, program_arguments: List::EMPTY };
+            events.push((first, event, Vec::new()));
+        }
+        for (time, step) in &stream.events {
+            let (step, attributes) = match step {
+                Step::WithAttributes(step, attributes) => (&**step, attributes.as_slice()),
+                step => (step, &[][..]),
+            };
+            let event = match step {
+                Step::Enter(name) => {
+                    stack.push(name);
+                    Event::Enter { region: region(name) }
+                }
+                Step::Leave => {
+                    let name = stack.pop().unwrap_or_else(|| panic!("{time} <: nothing is open"));
+                    Event::Leave { region: region(name) }
+                }
+                Step::LeaveRegion(name) => {
+                    if stack.last() == Some(&name.as_str()) {
+                        stack.pop();
+                    }
+                    Event::Leave { region: region(name) }
+                }
+                Step::ContextEnter(name, unwind_distance) => Event::CallingContextEnter {
+                    calling_context: context(name),
+                    unwind_distance: *unwind_distance,
+                },
+                Step::ContextLeave(name) => Event::CallingContextLeave { calling_context: context(name) },
+                Step::Sample(name, unwind_distance) => Event::CallingContextSample {
+                    calling_context: context(name),
+                    unwind_distance: *unwind_distance,
+                    interrupt_generator: 0,
+                },
+                Step::Flush { until } => Event::BufferFlush { stop_time: Timestamp(trace.offset + until) },
+                _ => communication(step, &comm).or_else(|| threading(step, &comm)).expect("every step"),
+            };
+            events.push((
+                *time,
+                event,
+                attributes.iter().map(|attributes| attribute(trace, attributes)).collect(),
+            ));
+        }
+        if let (Some(_), Some((_, last))) = (program, times) {
+            events.push((last, Event::ProgramEnd { exit_status: 0 }, Vec::new()));
+        }
+        events.into_iter().map(|(time, event, attributes)| (trace.offset + time, event, attributes)).collect()
+    }
+}
+
+fn communication(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'static>> {
+    let parts = |m: &Message| (m.peer, comm(&m.communicator), m.tag, m.bytes);
+    Some(match step {
+        Step::Send(message) => {
+            let (receiver, communicator, msg_tag, msg_length) = parts(message);
+            Event::MpiSend { receiver, communicator, msg_tag, msg_length }
+        }
+        Step::Isend(message, request_id) => {
+            let (receiver, communicator, msg_tag, msg_length) = parts(message);
+            Event::MpiIsend { receiver, communicator, msg_tag, msg_length, request_id: *request_id }
+        }
+        Step::Recv(message) => {
+            let (sender, communicator, msg_tag, msg_length) = parts(message);
+            Event::MpiRecv { sender, communicator, msg_tag, msg_length }
+        }
+        Step::Irecv(message, request_id) => {
+            let (sender, communicator, msg_tag, msg_length) = parts(message);
+            Event::MpiIrecv { sender, communicator, msg_tag, msg_length, request_id: *request_id }
+        }
+        Step::Probe(message, message_id) => {
+            let (sender, communicator, tag, _) = parts(message);
+            Event::MpiProbe { sender, communicator, tag, message_id: *message_id }
+        }
+        Step::IsendComplete(request_id) => Event::MpiIsendComplete { request_id: *request_id },
+        Step::IrecvRequest(request_id) => Event::MpiIrecvRequest { request_id: *request_id },
+        Step::Test(request_id) => Event::MpiRequestTest { request_id: *request_id },
+        Step::Cancel(request_id) => Event::MpiRequestCancelled { request_id: *request_id },
+        Step::Mrecv { message, bytes } => Event::MpiMrecv { message_id: *message, msg_length: *bytes },
+        Step::ImrecvRequest { message, request } => {
+            Event::MpiImrecvRequest { message_id: *message, request_id: *request }
+        }
+        Step::Imrecv { request, bytes } => Event::MpiImrecv { request_id: *request, msg_length: *bytes },
+        Step::CommCreate(communicator) => Event::CommCreate { communicator: comm(communicator) },
+        Step::CollectiveBegin => Event::MpiCollectiveBegin {},
+        Step::CollectiveEnd { operation, root, sent, received, communicator } => Event::MpiCollectiveEnd {
+            collective_op: *operation,
+            communicator: comm(communicator),
+            root: root.unwrap_or(ROOT_NONE),
+            size_sent: *sent,
+            size_received: *received,
+        },
+        Step::NonBlockingRequest(request_id) => {
+            Event::NonBlockingCollectiveRequest { request_id: *request_id }
+        }
+        Step::NonBlockingComplete { operation, root, sent, received, communicator, request } => {
+            Event::NonBlockingCollectiveComplete {
+                collective_op: *operation,
+                communicator: comm(communicator),
+                root: root.unwrap_or(ROOT_NONE),
+                size_sent: *sent,
+                size_received: *received,
+                request_id: *request,
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// The metric values that a script can record; an event borrows its list.
+static VALUES: [[MetricValue; 1]; 3] = [
+    [MetricValue { kind: ValueType::UINT64, bits: 0 }],
+    [MetricValue { kind: ValueType::UINT64, bits: 1 }],
+    [MetricValue { kind: ValueType::UINT64, bits: 2 }],
+];
+
+fn threading(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'static>> {
+    let model = Paradigm::OPENMP;
+    Some(match step {
+        Step::Fork => Event::ThreadFork { model, number_of_requested_threads: 2 },
+        Step::Join => Event::ThreadJoin { model },
+        Step::TeamBegin => Event::ThreadTeamBegin { thread_team: comm("team") },
+        Step::TeamEnd => Event::ThreadTeamEnd { thread_team: comm("team") },
+        &Step::TaskCreate(creating_thread, generation_number) => {
+            Event::ThreadTaskCreate { thread_team: comm("team"), creating_thread, generation_number }
+        }
+        &Step::TaskSwitch(creating_thread, generation_number) => {
+            Event::ThreadTaskSwitch { thread_team: comm("team"), creating_thread, generation_number }
+        }
+        &Step::TaskComplete(creating_thread, generation_number) => {
+            Event::ThreadTaskComplete { thread_team: comm("team"), creating_thread, generation_number }
+        }
+        &Step::Acquire { model, lock, order } => {
+            Event::ThreadAcquireLock { model, lock_id: lock, acquisition_order: order }
+        }
+        &Step::Release { model, lock, order } => {
+            Event::ThreadReleaseLock { model, lock_id: lock, acquisition_order: order }
+        }
+        Step::Recording(on) => Event::MeasurementOnOff {
+            measurement_mode: if *on { MeasurementMode::ON } else { MeasurementMode::OFF },
+        },
+        Step::Metric(value) => {
+            let values = VALUES.get(*value as usize).expect("a metric value below 3");
+            Event::Metric { metric: 0, metric_values: values.as_slice().into() }
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,88 @@
+//! References of definitions by what a script names.
+
+use std::collections::HashMap;
+
+use super::attributes::{ATTRIBUTES, GAPS};
+use super::{SELF, TEAM, WORLD, processes};
+use crate::support::regions::properties;
+use crate::support::trace::{Step, Trace};
+
+/// References of the definitions, by name.
+#[derive(Default)]
+pub(super) struct Names {
+    pub(super) strings: Vec<String>,
+    pub(super) string_of: HashMap<String, u32>,
+    pub(super) regions: Vec<String>,
+    pub(super) region_of: HashMap<String, u32>,
+    pub(super) communicators: HashMap<String, u32>,
+    pub(super) contexts: HashMap<String, u32>,
+}
+
+impl Names {
+    fn string(&mut self, text: &str) -> u32 {
+        if let Some(&known) = self.string_of.get(text) {
+            return known;
+        }
+        let number = self.strings.len() as u32;
+        self.strings.push(text.into());
+        self.string_of.insert(text.into(), number);
+        number
+    }
+
+    fn region(&mut self, name: &str) -> u32 {
+        if let Some(&known) = self.region_of.get(name) {
+            return known;
+        }
+        let number = self.regions.len() as u32;
+        self.regions.push(name.into());
+        self.region_of.insert(name.into(), number);
+        number
+    }
+
+    /// Assigns references to everything that the trace names.
+    pub(super) fn collect(&mut self, trace: &Trace) {
+        self.string("");
+        self.communicators.extend([("world".into(), WORLD), ("self".into(), SELF)]);
+        for (at, (name, _)) in trace.communicators.iter().enumerate() {
+            self.communicators.insert(name.clone(), TEAM + 1 + at as u32);
+        }
+        for (at, context) in trace.contexts.iter().enumerate() {
+            self.contexts.insert(context.name.clone(), at as u32);
+            self.region(&context.region);
+        }
+        for stream in &trace.streams {
+            for (_, step) in &stream.events {
+                match step {
+                    Step::Enter(name) | Step::LeaveRegion(name) => _ = self.region(name),
+                    Step::WithAttributes(_, used) => {
+                        let is_of_gap = |name: &str| ATTRIBUTES[GAPS].contains(&name);
+                        let with_gaps = used.iter().any(|(name, _)| is_of_gap(name));
+                        let names = ATTRIBUTES.iter().filter(|name| {
+                            with_gaps && is_of_gap(name) || used.iter().any(|(used, _)| used == *name)
+                        });
+                        names.for_each(|name| _ = self.string(name));
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(program) = stream.program.as_ref().or(trace.program.as_ref()) {
+                self.string(program);
+            }
+        }
+        for name in self.regions.clone() {
+            self.string(&name);
+            let file = trace.regions.get(&name).cloned().unwrap_or_else(|| properties(&name)).file;
+            self.string(&file);
+        }
+        for text in ["machine", "node", "master thread", "worker thread", "stream", "values", "PAPI", "#"] {
+            self.string(text);
+        }
+        for rank in 0..processes(trace) {
+            self.string(&format!("MPI Rank {rank}"));
+        }
+        for (name, _) in &trace.communicators {
+            self.string(name);
+        }
+        self.string("prog.c");
+    }
+}

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use model::{CollectiveOp, Paradigm};
 
-use crate::support::trace::{Members, Message, Step, Trace};
+use crate::support::trace::{AtWindow, Members, Message, OfFile, Step, Trace};
 
 /// The script of a trace.
 pub(crate) fn script(trace: &Trace) -> String {
@@ -21,6 +21,12 @@ pub(crate) fn script(trace: &Trace) -> String {
             Members::Ranks(ranks) => writeln!(text, "comm {name} {}", list(ranks)).unwrap(),
             Members::Sides(a, b) => writeln!(text, "intercomm {name} {} | {}", list(a), list(b)).unwrap(),
         }
+    }
+    for (name, communicator) in &trace.windows {
+        writeln!(text, "window {name} {communicator}").unwrap();
+    }
+    for (name, communicator) in &trace.files {
+        writeln!(text, "file {name} {}", communicator.as_deref().unwrap_or("")).unwrap();
     }
     for stream in &trace.streams {
         write!(text, "rank {}", stream.rank).unwrap();
@@ -77,6 +83,16 @@ fn words(step: &Step) -> String {
             let what = operation_and_root(*operation, *root);
             format!("end {what} sent {sent} received {received} comm {communicator}")
         }
+        Step::WindowCollectiveBegin => "wbegin".into(),
+        Step::Window(window, event) => format!("{} win {window}", at_window(event)),
+        Step::File(file, event) => match event {
+            OfFile::Create => format!("create {file}"),
+            OfFile::Destroy => format!("destroy {file}"),
+            OfFile::Begin { operation, mode, flags } => {
+                format!("transfer {file} id {operation} mode {mode} flags {flags}")
+            }
+            OfFile::Complete(operation) => format!("transferred {file} id {operation}"),
+        },
         Step::NonBlockingRequest(request) => format!("istart {request}"),
         Step::NonBlockingComplete { operation, root, sent, received, communicator, request } => {
             let what = operation_and_root(*operation, *root);
@@ -107,5 +123,23 @@ fn words(step: &Step) -> String {
         Step::Recording(on) => (if *on { "on" } else { "off" }).into(),
         Step::Flush { until } => format!("flush {until}"),
         other => panic!("no words for {other:?}"),
+    }
+}
+
+fn at_window(event: &AtWindow) -> String {
+    let rank = |target: &Option<u32>| target.map_or("all".into(), |rank| rank.to_string());
+    match event {
+        AtWindow::CollectiveEnd(operation) => format!("wend {}", operation_and_root(*operation, None)),
+        AtWindow::GroupSync { group, level } => format!("group-sync {group} level {level}"),
+        AtWindow::RequestLock { target, is_shared } => {
+            format!("lock {}{}", rank(target), if *is_shared { " kind shared" } else { "" })
+        }
+        AtWindow::ReleaseLock { target } => format!("unlock {}", rank(target)),
+        AtWindow::Put { target, bytes } => format!("put {target} bytes {bytes}"),
+        AtWindow::Get { target, bytes } => format!("get {target} bytes {bytes}"),
+        AtWindow::Atomic { target, sent, received } => {
+            format!("atomic {target} sent {sent} received {received}")
+        }
+        AtWindow::Complete(accesses) => format!("accessed {accesses}"),
     }
 }

@@ -20,6 +20,10 @@ pub(crate) struct Trace {
     pub(crate) uncounted: bool,
     /// Communicators beside `world` and `self`.
     pub(crate) communicators: Vec<(String, Members)>,
+    /// Windows, each with the name of its communicator.
+    pub(crate) windows: Vec<(String, String)>,
+    /// Open files, each with the name of the communicator that has opened it together.
+    pub(crate) files: Vec<(String, Option<String>)>,
     /// Regions with other properties than their names suggest.
     pub(crate) regions: BTreeMap<String, Properties>,
     /// Calling contexts; parents come first.
@@ -36,6 +40,8 @@ impl Default for Trace {
             program: None,
             uncounted: false,
             communicators: Vec::new(),
+            windows: Vec::new(),
+            files: Vec::new(),
             regions: BTreeMap::new(),
             contexts: Vec::new(),
             streams: Vec::new(),
@@ -127,6 +133,54 @@ pub(crate) struct Message {
     pub(crate) communicator: String,
 }
 
+/// An event at a window.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum AtWindow {
+    CollectiveEnd(CollectiveOp),
+    /// Synchronisation of the members of a communicator.
+    GroupSync {
+        group: String,
+        level: u32,
+    },
+    /// A lock of a rank, or of all.
+    RequestLock {
+        target: Option<u32>,
+        is_shared: bool,
+    },
+    ReleaseLock {
+        target: Option<u32>,
+    },
+    Put {
+        target: u32,
+        bytes: u64,
+    },
+    Get {
+        target: u32,
+        bytes: u64,
+    },
+    Atomic {
+        target: u32,
+        sent: u64,
+        received: u64,
+    },
+    /// Accesses with that number are complete.
+    Complete(u64),
+}
+
+/// An event of an open file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum OfFile {
+    Create,
+    Destroy,
+    /// Begins the operation with that number; modes and flags as in OTF2.
+    Begin {
+        operation: u64,
+        mode: u8,
+        flags: u32,
+    },
+    Complete(u64),
+}
+
 /// An event, with names instead of numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
@@ -174,6 +228,11 @@ pub(crate) enum Step {
         communicator: String,
         request: u64,
     },
+    WindowCollectiveBegin,
+    /// An event at the window of that name.
+    Window(String, AtWindow),
+    /// An event of the file of that name.
+    File(String, OfFile),
     Fork,
     Join,
     TeamBegin,

@@ -7,7 +7,7 @@ use crate::support::trace::{Members, StreamKind, Trace};
 
 /// Attributes of events, with references from 7 on; those of gaps are defined together, in traces that use one of them, the
 /// others only if they are used.
-pub(super) const ATTRIBUTES: [&str; 11] = [
+pub(super) const ATTRIBUTES: [&str; 12] = [
     attributes::UNRECORDED,
     attributes::POSTED,
     attributes::DISORDERED,
@@ -19,6 +19,7 @@ pub(super) const ATTRIBUTES: [&str; 11] = [
     attributes::NEIGHBORS_OUT,
     attributes::PERSISTENT_OPERATION,
     attributes::PARTITIONED,
+    attributes::FILE,
 ];
 pub(super) const GAPS: std::ops::Range<usize> = 0..4;
 pub(super) const FIRST_ATTRIBUTE: u32 = 7;
@@ -41,12 +42,13 @@ pub(super) fn kind(name: &str) -> ValueType {
         attributes::PROBE_SOURCE | attributes::PROBE_TAG => ValueType::UINT32,
         attributes::PROBE_COMM => ValueType::COMM,
         attributes::NEIGHBORS_IN | attributes::NEIGHBORS_OUT => ValueType::GROUP,
+        attributes::FILE => ValueType::IO_HANDLE,
         _ => ValueType::UINT64,
     }
 }
 
 /// The group of a communicator, which attributes number behind the world and that of a process alone.
-fn group_of(trace: &Trace, communicator: u64) -> u64 {
+pub(super) fn group_of(trace: &Trace, communicator: u64) -> u64 {
     let Some(at) = communicator.checked_sub(2) else { return communicator + 1 };
     let groups = |(_, members): &(String, Members)| if matches!(members, Members::Ranks(_)) { 1 } else { 2 };
     let threads = trace.streams.iter().filter(|stream| stream.kind == StreamKind::Thread);

@@ -1,7 +1,7 @@
 //! Global and local definitions of an archive.
 
 use model::{GroupType, LocationGroupType, LocationType, Paradigm};
-use otf2::{ArchiveWriter, Definition, IdMap, MappingType, Timestamp, UNDEFINED, ValueType};
+use otf2::{ArchiveWriter, Definition, IdMap, List, MappingType, Timestamp, UNDEFINED, ValueType};
 
 use super::attributes::{ATTRIBUTES, FIRST_ATTRIBUTE, kind};
 use super::names::Names;
@@ -45,6 +45,8 @@ impl Names {
         self.define_locations(archive, trace, streams);
         self.define_regions(archive, trace);
         self.define_communicators(archive, trace);
+        self.define_windows(archive, trace);
+        self.define_files(archive, trace);
     }
 
     fn define_locations(&self, archive: &mut ArchiveWriter, trace: &Trace, streams: &[Vec<Written>]) {
@@ -223,6 +225,47 @@ impl Names {
         define_teams(archive, others);
     }
 
+    fn define_windows(&self, archive: &mut ArchiveWriter, trace: &Trace) {
+        for (name, communicator) in &trace.windows {
+            let (reference, comm) = (self.windows[name], self.communicators[communicator]);
+            define(archive, Definition::RmaWin { reference, name: self.string_of[name], comm, flags: 0 });
+        }
+    }
+
+    fn define_files(&self, archive: &mut ArchiveWriter, trace: &Trace) {
+        if !trace.files.is_empty() {
+            let name = self.string_of["MPI-IO"];
+            define(
+                archive,
+                Definition::IoParadigm {
+                    reference: 0,
+                    identification: name,
+                    name,
+                    io_paradigm_class: 1,
+                    io_paradigm_flags: 0,
+                    properties: List::EMPTY,
+                },
+            );
+        }
+        for (name, communicator) in &trace.files {
+            let (reference, name) = (self.files[name], self.string_of[name]);
+            define(archive, Definition::IoRegularFile { reference, name, scope: UNDEFINED });
+            let comm = communicator.as_ref().map_or(UNDEFINED, |name| self.communicators[name]);
+            define(
+                archive,
+                Definition::IoHandle {
+                    reference,
+                    name,
+                    file: reference,
+                    io_paradigm: 0,
+                    io_handle_flags: 0,
+                    comm,
+                    parent: UNDEFINED,
+                },
+            );
+        }
+    }
+
     /// Writes the mapping tables and clock offsets of a location.
     pub(super) fn define_locally(&self, archive: &ArchiveWriter, trace: &Trace, stream: &Stream) {
         let mut local = archive.local_definitions(stream.reference()).unwrap();
@@ -249,6 +292,8 @@ impl Names {
             (MappingType::String, self.strings.len() as u32),
             (MappingType::Region, self.regions.len() as u32),
             (MappingType::Comm, communicators),
+            (MappingType::RmaWin, trace.windows.len() as u32),
+            (MappingType::IoHandle, trace.files.len() as u32),
             (MappingType::CallingContext, trace.contexts.len() as u32),
         ]
         .into_iter()

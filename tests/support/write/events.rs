@@ -3,10 +3,10 @@
 use model::{MeasurementMode, Paradigm};
 use otf2::{Event, List, MappingType, MetricValue, ROOT_NONE, Timestamp, ValueType};
 
-use super::attributes::attribute;
+use super::attributes::{attribute, group_of};
 use super::names::Names;
 use super::{Written, team_of};
-use crate::support::trace::{Message, Step, Stream, StreamKind, Trace};
+use crate::support::trace::{AtWindow, Message, OfFile, Step, Stream, StreamKind, Trace};
 
 impl Names {
     /// The events of a stream with references for names, within the events of the program.
@@ -21,6 +21,12 @@ impl Names {
             let team = (name == "team").then(|| team_of(trace, stream.rank));
             let known = team.or_else(|| self.communicators.get(name).copied());
             local(MappingType::Comm, known.unwrap_or_else(|| panic!("no communicator {name:?}")))
+        };
+        let group = |name: &str| {
+            let mut known =
+                ["world", "self"].into_iter().chain(trace.communicators.iter().map(|it| it.0.as_str()));
+            let at = known.position(|known| known == name);
+            group_of(trace, at.unwrap_or_else(|| panic!("no communicator {name:?}")) as u64) as u32
         };
         let context = |name: &str| {
             let known = self.contexts.get(name);
@@ -67,6 +73,14 @@ impl Names {
                     interrupt_generator: 0,
                 },
                 Step::Flush { until } => Event::BufferFlush { stop_time: Timestamp(trace.offset + until) },
+                Step::Window(name, event) => {
+                    let known = self.windows.get(name).unwrap_or_else(|| panic!("no window {name:?}"));
+                    at_window(event, local(MappingType::RmaWin, *known), &group)
+                }
+                Step::File(name, event) => {
+                    let known = self.files.get(name).unwrap_or_else(|| panic!("no file {name:?}"));
+                    of_file(event, local(MappingType::IoHandle, *known))
+                }
                 _ => communication(step, &comm).or_else(|| threading(step, &comm)).expect("every step"),
             };
             events.push((
@@ -116,6 +130,7 @@ fn communication(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'stati
         Step::Imrecv { request, bytes } => Event::MpiImrecv { request_id: *request, msg_length: *bytes },
         Step::CommCreate(communicator) => Event::CommCreate { communicator: comm(communicator) },
         Step::CollectiveBegin => Event::MpiCollectiveBegin {},
+        Step::WindowCollectiveBegin => Event::RmaCollectiveBegin {},
         Step::CollectiveEnd { operation, root, sent, received, communicator } => Event::MpiCollectiveEnd {
             collective_op: *operation,
             communicator: comm(communicator),
@@ -138,6 +153,58 @@ fn communication(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'stati
         }
         _ => return None,
     })
+}
+
+/// OTF2's rank for all members of a window.
+const ALL: u32 = u32::MAX;
+
+fn at_window(event: &AtWindow, win: u32, group: &dyn Fn(&str) -> u32) -> Event<'static> {
+    let (lock_id, matching_id) = (0, 0);
+    match *event {
+        AtWindow::CollectiveEnd(collective_op) => Event::RmaCollectiveEnd {
+            collective_op,
+            sync_level: 3,
+            win,
+            root: ROOT_NONE,
+            bytes_sent: 0,
+            bytes_received: 0,
+        },
+        AtWindow::GroupSync { group: ref name, level } => {
+            Event::RmaGroupSync { sync_level: level, win, group: group(name) }
+        }
+        AtWindow::RequestLock { target, is_shared } => {
+            Event::RmaRequestLock { win, remote: target.unwrap_or(ALL), lock_id, lock_type: is_shared.into() }
+        }
+        AtWindow::ReleaseLock { target } => {
+            Event::RmaReleaseLock { win, remote: target.unwrap_or(ALL), lock_id }
+        }
+        AtWindow::Put { target, bytes } => Event::RmaPut { win, remote: target, bytes, matching_id },
+        AtWindow::Get { target, bytes } => Event::RmaGet { win, remote: target, bytes, matching_id },
+        AtWindow::Atomic { target, sent, received } => Event::RmaAtomic {
+            win,
+            remote: target,
+            atomic_type: 0,
+            bytes_sent: sent,
+            bytes_received: received,
+            matching_id,
+        },
+        AtWindow::Complete(matching_id) => Event::RmaOpCompleteBlocking { win, matching_id },
+    }
+}
+
+fn of_file(event: &OfFile, handle: u32) -> Event<'static> {
+    match *event {
+        OfFile::Create => Event::IoCreateHandle { handle, mode: 0, creation_flags: 0, status_flags: 0 },
+        OfFile::Destroy => Event::IoDestroyHandle { handle },
+        OfFile::Begin { operation, mode, flags } => Event::IoOperationBegin {
+            handle,
+            mode,
+            operation_flags: flags,
+            bytes_request: 0,
+            matching_id: operation,
+        },
+        OfFile::Complete(matching_id) => Event::IoOperationComplete { handle, bytes_result: 0, matching_id },
+    }
 }
 
 /// The metric values that a script can record; an event borrows its list.

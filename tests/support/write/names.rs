@@ -15,6 +15,8 @@ pub(super) struct Names {
     pub(super) regions: Vec<String>,
     pub(super) region_of: HashMap<String, u32>,
     pub(super) communicators: HashMap<String, u32>,
+    pub(super) windows: HashMap<String, u32>,
+    pub(super) files: HashMap<String, u32>,
     pub(super) contexts: HashMap<String, u32>,
 }
 
@@ -46,6 +48,10 @@ impl Names {
         for (at, (name, _)) in trace.communicators.iter().enumerate() {
             self.communicators.insert(name.clone(), TEAM + 1 + at as u32);
         }
+        let references =
+            |names: Vec<&String>| (0..).zip(names).map(|(at, name)| (name.clone(), at)).collect();
+        self.windows = references(trace.windows.iter().map(|(name, _)| name).collect());
+        self.files = references(trace.files.iter().map(|(name, _)| name).collect());
         for (at, context) in trace.contexts.iter().enumerate() {
             self.contexts.insert(context.name.clone(), at as u32);
             self.region(&context.region);
@@ -74,13 +80,17 @@ impl Names {
             let file = trace.regions.get(&name).cloned().unwrap_or_else(|| properties(&name)).file;
             self.string(&file);
         }
-        for text in ["machine", "node", "master thread", "worker thread", "stream", "values", "PAPI", "#"] {
+        for text in
+            ["machine", "node", "master thread", "worker thread", "stream", "values", "PAPI", "#", "MPI-IO"]
+        {
             self.string(text);
         }
         for rank in 0..processes(trace) {
             self.string(&format!("MPI Rank {rank}"));
         }
-        for (name, _) in &trace.communicators {
+        let communicators = trace.communicators.iter().map(|(name, _)| name);
+        let windows = trace.windows.iter().map(|(name, _)| name);
+        for name in communicators.chain(windows).chain(trace.files.iter().map(|(name, _)| name)) {
             self.string(name);
         }
         self.string("prog.c");

@@ -1,15 +1,19 @@
 //! Parser of scripts: a trace with the expected results of its analysis. `tests/golden/README.md` is the
 //! manual.
 
+mod events;
+mod words;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::str::FromStr;
 
 use model::{Paradigm, RegionRole, attributes};
 use replay::Semantics;
 
-use super::regions::{by_name, operation, properties};
-use super::trace::{Context, Members, Message, Step, Stream, StreamKind, Trace};
+use self::events::step;
+use self::words::{Words, number};
+use super::regions::{by_name, properties};
+use super::trace::{Context, Members, Step, Stream, StreamKind, Trace};
 
 /// A severity's metric, call path and location.
 pub(crate) type Key = (String, String, usize);
@@ -78,56 +82,6 @@ struct Parser {
     now: u64,
 }
 
-/// The remaining words of a line or statement.
-struct Words<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Words<'a> {
-    fn next(&mut self) -> Option<&'a str> {
-        let rest = self.rest.trim_start();
-        if rest.is_empty() {
-            return None;
-        }
-        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let (word, rest) = rest.split_at(end);
-        self.rest = rest;
-        Some(word)
-    }
-
-    fn word(&mut self, what: &str) -> Result<&'a str, String> {
-        self.next().ok_or_else(|| format!("{what} is missing"))
-    }
-
-    fn number<T: FromStr>(&mut self, what: &str) -> Result<T, String> {
-        let word = self.word(what)?;
-        word.parse().map_err(|_| format!("{word} is not a {what}"))
-    }
-
-    fn rest(&mut self) -> &'a str {
-        std::mem::take(&mut self.rest).trim()
-    }
-
-    /// Pairs of a keyword and a value, up to the end.
-    fn options(&mut self, known: &[&str]) -> Result<BTreeMap<&'a str, &'a str>, String> {
-        let mut options = BTreeMap::new();
-        while let Some(key) = self.next() {
-            if !known.contains(&key) {
-                return Err(format!("unknown word {key}, expected one of {known:?}"));
-            }
-            options.insert(key, self.word(key)?);
-        }
-        Ok(options)
-    }
-}
-
-/// A number among options, or a default.
-fn number<T: FromStr>(options: &BTreeMap<&str, &str>, key: &str, default: T) -> Result<T, String> {
-    options
-        .get(key)
-        .map_or(Ok(default), |value| value.parse().map_err(|_| format!("{value} is not a number")))
-}
-
 impl Parser {
     fn line(&mut self, line: &str) -> Result<(), String> {
         let mut words = Words { rest: line };
@@ -140,6 +94,14 @@ impl Parser {
             "correct-clocks" => self.case.corrects_clocks = true,
             "program" => trace.program = Some(words.rest().into()),
             "comm" | "intercomm" => self.communicator(&mut words)?,
+            "window" => {
+                let (name, communicator) = (words.word("name")?, words.word("communicator")?);
+                trace.windows.push((name.into(), communicator.into()));
+            }
+            "file" => {
+                let name = words.word("name")?;
+                trace.files.push((name.into(), words.next().map(str::to_owned)));
+            }
             "region" => self.region(&mut words)?,
             "context" => self.context(&mut words)?,
             "rank" => self.stream(&mut words)?,
@@ -322,6 +284,11 @@ fn attributes(trace: &Trace, words: &mut Words<'_>) -> Result<Vec<(&'static str,
             "out" => (attributes::NEIGHBORS_OUT, communicator(words.word("communicator")?)?),
             "persistent" => (attributes::PERSISTENT_OPERATION, words.number("value")?),
             "partitioned" => (attributes::PARTITIONED, words.number("value")?),
+            "file" => {
+                let name = words.word("file")?;
+                let at = trace.files.iter().position(|(known, _)| known == name);
+                (attributes::FILE, at.ok_or_else(|| format!("no file {name}"))? as u64)
+            }
             _ => return Err(format!("unknown attribute {word}")),
         });
     }
@@ -334,135 +301,5 @@ fn semantics(word: &str) -> Result<Vec<Semantics>, String> {
         "reference" => Ok(vec![Semantics::Reference]),
         "corrected" => Ok(vec![Semantics::Corrected]),
         _ => Err(format!("{word} is neither both, reference nor corrected")),
-    }
-}
-
-/// Parses an event; `words` holds everything behind its first word.
-fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
-    let region = |words: &mut Words<'_>| match words.rest() {
-        "" => Err("region is missing".to_owned()),
-        name => Ok(name.to_owned()),
-    };
-    Ok(match word {
-        ">" => Step::Enter(region(words)?),
-        "<" => match words.rest() {
-            "" => Step::Leave,
-            name => Step::LeaveRegion(name.into()),
-        },
-        "send" => Step::Send(message(words, None)?.0),
-        "recv" => Step::Recv(message(words, None)?.0),
-        "isend" => message(words, Some("req")).map(|(message, request)| Step::Isend(message, request))?,
-        "irecv" => message(words, Some("req")).map(|(message, request)| Step::Irecv(message, request))?,
-        "probe" => message(words, Some("msg")).map(|(message, id)| Step::Probe(message, id))?,
-        "sent" => Step::IsendComplete(words.number("request")?),
-        "post" => Step::IrecvRequest(words.number("request")?),
-        "test" => Step::Test(words.number("request")?),
-        "cancel" => Step::Cancel(words.number("request")?),
-        "mrecv" => {
-            let message = words.number("message")?;
-            Step::Mrecv { message, bytes: number(&words.options(&["bytes"])?, "bytes", BYTES)? }
-        }
-        "mpost" => {
-            let message = words.number("message")?;
-            Step::ImrecvRequest { message, request: number(&words.options(&["req"])?, "req", 0)? }
-        }
-        "imrecv" => {
-            let request = words.number("request")?;
-            Step::Imrecv { request, bytes: number(&words.options(&["bytes"])?, "bytes", BYTES)? }
-        }
-        "created" => Step::CommCreate(words.word("communicator")?.to_owned()),
-        "begin" => Step::CollectiveBegin,
-        "end" => {
-            let name = words.word("operation")?;
-            let operation = operation(name).ok_or_else(|| format!("unknown operation {name}"))?;
-            let options = words.options(&["root", "sent", "received", "comm"])?;
-            Step::CollectiveEnd {
-                operation,
-                root: root(&options)?,
-                sent: number(&options, "sent", 0)?,
-                received: number(&options, "received", 0)?,
-                communicator: options.get("comm").unwrap_or(&"world").to_string(),
-            }
-        }
-        "istart" => Step::NonBlockingRequest(words.number("request")?),
-        "idone" => {
-            let name = words.word("operation")?;
-            let operation = operation(name).ok_or_else(|| format!("unknown operation {name}"))?;
-            let options = words.options(&["req", "root", "sent", "received", "comm"])?;
-            Step::NonBlockingComplete {
-                operation,
-                root: root(&options)?,
-                sent: number(&options, "sent", 0)?,
-                received: number(&options, "received", 0)?,
-                communicator: options.get("comm").unwrap_or(&"world").to_string(),
-                request: number(&options, "req", 0)?,
-            }
-        }
-        "fork" => Step::Fork,
-        "join" => Step::Join,
-        "team" => Step::TeamBegin,
-        "team-end" => Step::TeamEnd,
-        "task-create" | "task-switch" | "task-complete" => {
-            let task = words.number("task")?;
-            let creator = number(&words.options(&["of"])?, "of", 0)?;
-            match word {
-                "task-create" => Step::TaskCreate(creator, task),
-                "task-switch" => Step::TaskSwitch(creator, task),
-                _ => Step::TaskComplete(creator, task),
-            }
-        }
-        "acquire" | "release" => {
-            let lock = words.number("lock")?;
-            let options = words.options(&["order", "model"])?;
-            let order = number(&options, "order", 0)?;
-            let model = match options.get("model") {
-                Some(model) => by_name(model, Paradigm, Paradigm::name).ok_or("unknown model")?,
-                None => Paradigm::OPENMP,
-            };
-            match word {
-                "acquire" => Step::Acquire { model, lock, order },
-                _ => Step::Release { model, lock, order },
-            }
-        }
-        "on" => Step::Recording(true),
-        "off" => Step::Recording(false),
-        "flush" => Step::Flush { until: words.number("time")? },
-        "ctx>" => {
-            let name = words.word("context")?.to_owned();
-            Step::ContextEnter(name, number(&words.options(&["unwind"])?, "unwind", 2)?)
-        }
-        "ctx<" => Step::ContextLeave(words.word("context")?.into()),
-        "sample" => {
-            let name = words.word("context")?.to_owned();
-            Step::Sample(name, number(&words.options(&["unwind"])?, "unwind", 1)?)
-        }
-        "metric" => Step::Metric(words.number("value")?),
-        _ => return Err(format!("unknown event {word}")),
-    })
-}
-
-/// The root among options, if there is one.
-fn root(options: &BTreeMap<&str, &str>) -> Result<Option<u32>, String> {
-    options.get("root").map(|root| root.parse().map_err(|_| "no root".to_owned())).transpose()
-}
-
-/// Default length of a message in bytes.
-const BYTES: u64 = 8;
-
-/// Peer and properties of a message, and the number that `key` names.
-fn message(words: &mut Words<'_>, key: Option<&str>) -> Result<(Message, u64), String> {
-    let peer = words.number("rank")?;
-    let known: Vec<&str> = ["tag", "bytes", "comm"].into_iter().chain(key).collect();
-    let options = words.options(&known)?;
-    let message = Message {
-        peer,
-        tag: number(&options, "tag", 0)?,
-        bytes: number(&options, "bytes", BYTES)?,
-        communicator: options.get("comm").unwrap_or(&"world").to_string(),
-    };
-    match key {
-        Some(key) if !options.contains_key(key) => Err(format!("{key} is missing")),
-        Some(key) => Ok((message, number(&options, key, 0)?)),
-        None => Ok((message, 0)),
     }
 }

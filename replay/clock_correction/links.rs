@@ -257,10 +257,7 @@ impl Links<'_> {
     fn exposures(&mut self, operations: &Operations, matches: &OneSidedMatches) {
         for (epoch, origins) in operations.one_sided.exposure_epochs.iter().zip(&matches.origins) {
             let Some(wait) = epoch.wait.filter(|_| epoch.blocks) else { continue };
-            let left = operations.left(wait.call);
-            if left == EventNumber::NONE {
-                continue;
-            }
+            let Some(left) = operations.left(wait.call) else { continue };
             let left = Spot { location: operations.site(wait.call).location, position: left.record() };
             let ends = origins.iter().filter_map(|(_, origin)| origin.as_ref()?.entered);
             for entered in ends.filter(|entered| entered.location != left.location) {

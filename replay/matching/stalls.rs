@@ -58,9 +58,8 @@ pub(super) fn question<T>(
     let operations = &*walked.operations;
     let (me, shortest) = (to_u32(walked.process.number), tools.trace.shortest_rest());
     let is_long = |call: CallId| {
-        operations.calls.find(call).is_some_and(|call| {
-            call.interval.length() >= shortest && call.site.is_mpi && call.site.completion != Completion::Test
-        })
+        operations.calls.find(call).is_some_and(|call| call.interval.length() >= shortest)
+            && operations.left(call).is_some()
     };
     let mut waits: Option<FxHashMap<CallId, Ticks>> = None;
     let mut question = |call: CallId, (process, communicator): (u32, u32), sent: Ticks| {

@@ -389,10 +389,10 @@ impl Operations {
         posted.map_or_else(of_call, |posted| Interval::new(posted, posted))
     }
 
-    /// The event of leaving a call that may have stalled, or of `MPI_Win_wait`; [none](EventNumber::NONE) of others.
-    pub fn left(&self, call: CallId) -> EventNumber {
+    /// The event of leaving a call that may have stalled, or of `MPI_Win_wait`; `None` of others.
+    pub fn left(&self, call: CallId) -> Option<EventNumber> {
         let found = self.left.binary_search_by_key(&call, |&(call, _)| call);
-        found.map_or(EventNumber::NONE, |at| self.left[at].1)
+        found.ok().map(|at| self.left[at].1)
     }
 
     /// The envelope of a message sent.

@@ -15,7 +15,7 @@ impl Finder<'_> {
     pub(super) fn stalls(&mut self, matches: &Matches) {
         for stall in &matches.stalls {
             let call = self.operations.call(stall.call);
-            let position = self.operations.left(stall.call);
+            let Some(position) = self.operations.left(stall.call) else { continue };
             for (pattern, rule) in &self.metrics.at_stall {
                 let ticks = rule(&stall.message);
                 if ticks <= 0 {

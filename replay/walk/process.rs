@@ -287,7 +287,9 @@ impl<'t> ProcessWalk<'t> {
         if kind.is_probe {
             self.leave_probe(thread, position);
         }
-        if let Some(file) = self.attributes.file.take() {
+        if let Some(file) = self.attributes.file.take()
+            && self.trace.semantics.replays_all_of_mpi()
+        {
             self.leave_file_call(thread, file, time);
         }
         if flushes {

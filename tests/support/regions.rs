@@ -53,6 +53,9 @@ fn mpi_role(call: &str) -> RegionRole {
         | "Reduce_scatter"
         | "Reduce_scatter_block" => RegionRole::COLL_ALL2ALL,
         "Scan" | "Exscan" => RegionRole::COLL_OTHER,
+        "Put" | "Get" | "Accumulate" | "Rput" | "Rget" | "Raccumulate" | "Get_accumulate" => RegionRole::RMA,
+        "Fetch_and_op" | "Compare_and_swap" => RegionRole::ATOMIC,
+        _ if call.starts_with("File_") => RegionRole::FILE_IO,
         _ if call.starts_with("Neighbor_") => RegionRole::COLL_ALL2ALL,
         _ => RegionRole::FUNCTION,
     }

@@ -88,13 +88,14 @@ fn every_finding_and_reason_of_coverage_has_a_row() {
     let rows = rows(section(METRICS, "## Coverage and findings").unwrap());
     for finding in Finding::ALL {
         let name = format!("`{}`", finding.name());
-        let row = rows.iter().find(|row| row[0] == name);
+        // A reason of coverage may have the same name; its row has no class.
+        let row = rows.iter().find(|row| row[0] == name && row.len() > 2);
         let row = row.unwrap_or_else(|| panic!("docs/metrics.md: no row for finding {name}"));
         assert_eq!(row[1], finding.class().name(), "docs/metrics.md: class of {name}");
     }
     for fate in Fate::ALL.iter().skip(1) {
         let name = format!("`{}`", fate.name());
-        assert!(rows.iter().any(|row| row[0] == name), "docs/metrics.md: no row for {name}");
+        assert!(rows.iter().any(|row| row[0] == name && row.len() == 2), "docs/metrics.md: no row for {name}");
     }
 }
 

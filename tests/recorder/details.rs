@@ -376,24 +376,52 @@ fn assertions_about_epochs_are_told() {
     expect(program, |experiment| attributes(experiment, &["Assertion"]), |_| lines.to_vec());
 }
 
-#[test]
-fn bytes_among_neighbors_are_in_profiles() {
-    let Some(subject) = Subject::new("profiled_neighbors", "calls/neighbors.c", 3, &[]) else { return };
-    let subject = subject.option("--profile");
+/// Records a profile of a program with 3 processes; returns, for each metric, the bytes of each function.
+fn profiled<const N: usize>(
+    name: &str,
+    program: &str,
+    metrics: &[&'static str],
+    functions: [&str; N],
+) -> Option<Vec<(&'static str, [f64; N])>> {
+    let subject = Subject::new(name, program, 3, &[])?.option("--profile");
     subject.run_recorded(Invocation::InFront).expect_success();
     let report = Report::open(subject.experiment.join("profile.cubex")).unwrap();
     let cube = report.cube();
-    let functions = ["allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"];
-    for metric in ["bytes_cout", "bytes_cin"] {
+    let of = |metric| {
         let severities = report.severities(cube.metric_named(metric).unwrap()).unwrap();
         let bytes = functions.map(|function| {
-            let name = format!("MPI_Neighbor_{function}");
-            let is_it = |at: &usize| cube.regions[cube.cnodes[*at].region.0].name == name;
+            let is_it = |at: &usize| cube.regions[cube.cnodes[*at].region.0].name == function;
             let paths = (0..cube.cnodes.len()).filter(is_it).map(CnodeId);
             let all = |path| (0..cube.locations.len()).map(move |at| (path, LocationId(at)));
             paths.flat_map(all).map(|(path, location)| severities.inclusive(path, location)).sum::<f64>()
         });
-        // On the line, then on the ring and the graphs.
-        assert_eq!(bytes, [48.0 + 24.0, 16.0, 32.0 + 16.0, 24.0, 24.0], "{metric}");
-    }
+        (metric, bytes)
+    };
+    Some(metrics.iter().map(|metric| of(*metric)).collect())
+}
+
+#[test]
+fn bytes_among_neighbors_are_in_profiles() {
+    let functions = ["allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"];
+    let functions = functions.map(|function| format!("MPI_Neighbor_{function}"));
+    let functions = functions.each_ref().map(String::as_str);
+    let metrics = ["bytes_cout", "bytes_cin"];
+    let bytes = profiled("profiled_neighbors", "calls/neighbors.c", &metrics, functions);
+    // On the line, then on the ring and the graphs.
+    let expected = [48.0 + 24.0, 16.0, 32.0 + 16.0, 24.0, 24.0];
+    assert!(bytes.is_none_or(|bytes| bytes == metrics.map(|metric| (metric, expected))));
+}
+
+#[test]
+fn bytes_of_accesses_are_in_profiles() {
+    let functions = ["MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Compare_and_swap"];
+    let metrics = ["bytes_put", "bytes_get", "bytes_rma", "bytes"];
+    let bytes = profiled("profiled_accesses", "calls/bytes.c", &metrics, functions);
+    // One process; there are three.
+    let put = [24.0, 0.0, 12.0, 16.0, 4.0];
+    let got = [0.0, 20.0, 0.0, 16.0 + 16.0, 4.0];
+    let both = std::array::from_fn(|at| put[at] + got[at]);
+    let expected = [("bytes_put", put), ("bytes_get", got), ("bytes_rma", both), ("bytes", both)];
+    let expected = expected.map(|(metric, bytes)| (metric, bytes.map(|bytes| 3.0 * bytes)));
+    assert!(bytes.as_ref().is_none_or(|bytes| *bytes == expected), "{bytes:?}");
 }

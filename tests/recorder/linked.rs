@@ -108,17 +108,27 @@ fn program_is_recorded_once_by_a_linked_and_a_preloaded_recorder() {
     }
 }
 
-#[test]
-fn regions_are_those_that_the_program_names() {
-    let source = "waits/late_sender.c";
-    let Some(preloaded) = Subject::new("linked_reference_regions", source, 2, &[]) else { return };
+/// The trace of a linked recorder is that of a preloaded one, in which a path ends like this.
+#[track_caller]
+fn expect_same_traces(name: &str, source: &str, ending: &str) {
+    let Some(preloaded) = Subject::new(&format!("linked_reference_{name}"), source, 2, &[]) else { return };
     let preloaded = preloaded.with("REPLAY_FUNCTIONS", FUNCTIONS);
     preloaded.run_recorded(Invocation::InFront).expect_success();
     let expected = trace(&preloaded.experiment);
-    assert!(expected.1.iter().any(|path| path.ends_with("/delay")), "{:?}", expected.1);
-    let Some(linked) = linked("linked_regions", source, 2, Linkage::Recorder) else { return };
+    assert!(expected.1.iter().any(|path| path.ends_with(ending)), "{:?}", expected.1);
+    let Some(linked) = linked(&format!("linked_{name}"), source, 2, Linkage::Recorder) else { return };
     linked.run_recorded(Invocation::InFront).expect_success();
     assert_eq!(trace(&linked.experiment), expected);
+}
+
+#[test]
+fn regions_are_those_that_the_program_names() {
+    expect_same_traces("regions", "waits/late_sender.c", "/delay");
+}
+
+#[test]
+fn calls_that_start_mpi_behind_a_session_have_the_paths_of_the_program() {
+    expect_same_traces("sessions_and_world", "calls/sessions_and_world.c", "/MPI_Finalize");
 }
 
 #[test]

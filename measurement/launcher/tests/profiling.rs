@@ -20,7 +20,8 @@ pub(crate) fn count(directory: &Path, location: u64, times: (u64, u64), entries:
     let mut numbers = vec![header.magic, header.first_time, header.last_time, header.lost];
     numbers.extend(trace);
     for PathCounts { visits, time, entered, transfers: t, trace } in entries {
-        numbers.extend([*visits, *time, *entered, t.sent, t.received, t.outgoing, t.incoming]);
+        numbers.extend([*visits, *time, *entered]);
+        numbers.extend([t.sent, t.received, t.outgoing, t.incoming, t.put, t.got]);
         numbers.extend([trace.events, trace.bytes, trace.flushes]);
     }
     let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
@@ -68,7 +69,13 @@ fn two(directory: &Path, estimate: bool, keep: bool) {
             PathCounts {
                 visits: 2,
                 time: 300,
-                transfers: TransferredBytes { outgoing: 7, incoming: 9, ..TransferredBytes::default() },
+                transfers: TransferredBytes {
+                    outgoing: 7,
+                    incoming: 9,
+                    put: 5,
+                    got: 6,
+                    ..TransferredBytes::default()
+                },
                 trace: trace(8, 100),
                 ..PathCounts::default()
             },
@@ -128,7 +135,15 @@ fn counts_become_a_report() {
     {
         assert_eq!(values(&report, metric, "MPI_Sendrecv"), [bytes; 2], "{metric}");
     }
-    for (metric, bytes) in [("bytes_cout", 7.0), ("bytes_cin", 9.0), ("bytes_coll", 16.0)] {
+    for (metric, bytes) in [
+        ("bytes_cout", 7.0),
+        ("bytes_cin", 9.0),
+        ("bytes_coll", 16.0),
+        ("bytes_put", 5.0),
+        ("bytes_get", 6.0),
+        ("bytes_rma", 11.0),
+        ("bytes", 27.0),
+    ] {
         assert_eq!(values(&report, metric, "MPI_Allreduce"), [bytes; 2], "{metric}");
     }
     assert_eq!(cube.system_tree_nodes[1].name, "node nowhere");

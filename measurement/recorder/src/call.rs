@@ -24,12 +24,17 @@ impl Call {
     /// Not inlined, to keep a thousand wrappers small.
     #[inline(never)]
     pub(crate) fn enter(function: u32) -> Option<Call> {
+        Call::enter_from(Registers::here(), function)
+    }
+
+    /// As [`Call::enter`], with the registers of the hook that the wrapper called: it is left out of the path.
+    #[inline(always)]
+    pub(crate) fn enter_from(registers: Registers, function: u32) -> Option<Call> {
         let thread = thread::here()?;
         let choice = thread.process.selection.of(function);
         if choice == Choice::Nothing {
             return None;
         }
-        let registers = Registers::here();
         let locked = thread.lock();
         let mut thread = locked.or_else(|| thread.take_over(registers.stack, function == MPI_FINALIZE))?;
         rounds::follow(&mut thread);

@@ -99,6 +99,8 @@ impl Counts {
             entry.transfers.received += moved.received;
             entry.transfers.outgoing += moved.outgoing;
             entry.transfers.incoming += moved.incoming;
+            entry.transfers.put += moved.put;
+            entry.transfers.got += moved.got;
         }
     }
 

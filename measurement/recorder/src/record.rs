@@ -60,9 +60,9 @@ records! {
     40 rma_request_lock(window: number, remote: optional, lock: number, kind: byte);
     43 rma_release_lock(window: number, remote: optional, lock: number);
     44 rma_sync(window: number, remote: number, kind: byte);
-    46 rma_put(window: number, remote: number, bytes: number, matching: number);
-    47 rma_get(window: number, remote: number, bytes: number, matching: number);
-    48 rma_atomic(window: number, remote: number, kind: byte, sent: number, received: number, matching: number);
+    46 rma_put(window: number, remote: number, bytes: number, matching: number) => put: bytes;
+    47 rma_get(window: number, remote: number, bytes: number, matching: number) => got: bytes;
+    48 rma_atomic(window: number, remote: number, kind: byte, sent: number, received: number, matching: number) => put: sent, got: received;
     50 rma_complete_non_blocking(window: number, matching: number);
     51 rma_test(window: number, matching: number);
     52 rma_complete_remote(window: number, matching: number);

@@ -44,17 +44,21 @@ enum Model {
 
 /// The hook of `MPI_Init` and `MPI_Init_thread`.
 pub(crate) fn initialize(function: u32, real: impl FnOnce() -> usize) -> usize {
+    let registers = Registers::here();
     match process::current() {
-        None => begin(function, real, Model::World),
-        Some(process) if !process.has_world() => enter_world(process, function, real),
+        None => begin(registers, function, real, Model::World),
+        Some(process) if !process.has_world() => enter_world(process, registers, function, real),
         Some(_) => real(),
     }
 }
 
 /// The hook of `MPI_Session_init`.
 pub(crate) fn open_session(function: u32, real: impl FnOnce() -> usize) -> usize {
-    let Some(process) = process::current() else { return begin(function, real, Model::Sessions) };
-    let _call = Call::enter(function);
+    let registers = Registers::here();
+    let Some(process) = process::current() else {
+        return begin(registers, function, real, Model::Sessions);
+    };
+    let _call = Call::enter_from(registers, function);
     let result = real();
     if result as i32 == 0 {
         process.open();
@@ -63,8 +67,13 @@ pub(crate) fn open_session(function: u32, real: impl FnOnce() -> usize) -> usize
 }
 
 /// Makes a call of `MPI_Init` in a program that has opened a session before, and is being recorded.
-fn enter_world(process: &Process, function: u32, real: impl FnOnce() -> usize) -> usize {
-    let call = Call::enter(function);
+fn enter_world(
+    process: &Process,
+    registers: Registers,
+    function: u32,
+    real: impl FnOnce() -> usize,
+) -> usize {
+    let call = Call::enter_from(registers, function);
     let result = real();
     let has_started = result as i32 == 0;
     if has_started {
@@ -79,7 +88,7 @@ fn enter_world(process: &Process, function: u32, real: impl FnOnce() -> usize) -
 }
 
 /// Makes the first call that starts MPI.
-fn begin(function: u32, real: impl FnOnce() -> usize, model: Model) -> usize {
+fn begin(registers: Registers, function: u32, real: impl FnOnce() -> usize, model: Model) -> usize {
     /// Held while recording starts: several threads may open sessions at once.
     static STARTING: Mutex<()> = Mutex::new(());
     if !next::prepare() {
@@ -90,7 +99,6 @@ fn begin(function: u32, real: impl FnOnce() -> usize, model: Model) -> usize {
         settings.as_ref().map_or(recording::settings::ClockSource::Auto, |settings| settings.clock),
     );
     let begin = clock::now();
-    let registers = Registers::here();
     let result = real();
     if result as i32 == 0 {
         let end = clock::now();

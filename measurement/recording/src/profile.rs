@@ -9,7 +9,7 @@
 //! that dies in between leaves one path, the last, that may lack its last visit.
 
 /// The first eight bytes of the file.
-pub const MAGIC: u64 = u64::from_ne_bytes(*b"RPLPRF01");
+pub const MAGIC: u64 = u64::from_ne_bytes(*b"RPLPRF02");
 
 /// The header of a file of counts.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -51,6 +51,10 @@ pub struct TransferredBytes {
     pub outgoing: u64,
     /// Received in collective operations.
     pub incoming: u64,
+    /// Put into the memory of others.
+    pub put: u64,
+    /// Got from the memory of others.
+    pub got: u64,
 }
 
 /// The counts of a call path.

@@ -71,9 +71,10 @@ fn parse(bytes: &[u8]) -> Option<Counts> {
     Some(Counts { header, entries })
 }
 
-fn entry(fields: [u64; 10]) -> PathCounts {
-    let [visits, time, entered, sent, received, outgoing, incoming, events, bytes, flushes] = fields;
-    let transfers = TransferredBytes { sent, received, outgoing, incoming };
+fn entry(fields: [u64; 12]) -> PathCounts {
+    let [visits, time, entered, sent, received, outgoing, incoming, put, got, events, bytes, flushes] =
+        fields;
+    let transfers = TransferredBytes { sent, received, outgoing, incoming, put, got };
     PathCounts { visits, time, entered, transfers, trace: TraceSize { events, bytes, flushes } }
 }
 
@@ -90,17 +91,17 @@ fn numbers<const N: usize>(bytes: &[u8]) -> Option<[u64; N]> {
 mod tests {
     use super::*;
 
-    fn file(header: [u64; 7], entries: &[[u64; 10]]) -> Vec<u8> {
+    fn file(header: [u64; 7], entries: &[[u64; 12]]) -> Vec<u8> {
         header.iter().chain(entries.iter().flatten()).flat_map(|number| number.to_ne_bytes()).collect()
     }
 
     #[test]
     fn entries_end_with_the_last_that_was_entered() {
-        let one = [2, 30, 0, 1, 2, 3, 4, 5, 6, 7];
-        let counts = parse(&file([MAGIC, 10, 90, 0, 8, 9, 1], &[[0; 10], one, [0; 10]])).unwrap();
+        let one = [2, 30, 0, 1, 2, 3, 4, 8, 9, 5, 6, 7];
+        let counts = parse(&file([MAGIC, 10, 90, 0, 8, 9, 1], &[[0; 12], one, [0; 12]])).unwrap();
         assert_eq!(counts.entries.len(), 2);
         let PathCounts { visits, transfers, trace, .. } = counts.entries[1];
-        assert_eq!((visits, transfers.outgoing, trace.bytes), (2, 3, 6));
+        assert_eq!((visits, transfers.outgoing, transfers.got, trace.bytes), (2, 3, 9, 6));
         assert_eq!((counts.times(), counts.header.trace.events), (Some((10, 90)), 8));
     }
 
@@ -117,7 +118,7 @@ mod tests {
     fn damage_is_no_counts() {
         assert_eq!(parse(&[]), None);
         assert_eq!(parse(&file([MAGIC + 1, 10, 90, 0, 0, 0, 0], &[])), None);
-        let cut = file([MAGIC, 90, 10, 0, 0, 0, 0], &[[1; 10]]);
+        let cut = file([MAGIC, 90, 10, 0, 0, 0, 0], &[[1; 12]]);
         let counts = parse(&cut[..cut.len() - 1]).unwrap();
         assert_eq!((counts.entries.len(), counts.times()), (0, None));
     }

@@ -16,15 +16,20 @@ use std::path::Path;
 type MetricValue = fn(&ExclusiveValues) -> u64;
 
 /// The metrics by their unique names; time is treated separately.
-const METRICS: [(&str, MetricValue); 8] = [
+const METRICS: [(&str, MetricValue); 11] = [
     ("visits", |values| values.visits),
-    ("bytes", |values| point_to_point(values).saturating_add(collective(values))),
+    ("bytes", |values| {
+        point_to_point(values).saturating_add(collective(values)).saturating_add(one_sided(values))
+    }),
     ("bytes_p2p", point_to_point),
     ("bytes_sent", |values| values.transfers.sent),
     ("bytes_rcvd", |values| values.transfers.received),
     ("bytes_coll", collective),
     ("bytes_cout", |values| values.transfers.outgoing),
     ("bytes_cin", |values| values.transfers.incoming),
+    ("bytes_rma", one_sided),
+    ("bytes_put", |values| values.transfers.put),
+    ("bytes_get", |values| values.transfers.got),
 ];
 const TIME: &str = "time";
 
@@ -34,6 +39,10 @@ fn point_to_point(values: &ExclusiveValues) -> u64 {
 
 fn collective(values: &ExclusiveValues) -> u64 {
     values.transfers.outgoing.saturating_add(values.transfers.incoming)
+}
+
+fn one_sided(values: &ExclusiveValues) -> u64 {
+    values.transfers.put.saturating_add(values.transfers.got)
 }
 
 /// Writes the report; returns the number of its call paths.

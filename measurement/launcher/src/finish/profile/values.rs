@@ -29,6 +29,8 @@ impl ExclusiveValues {
         own.received = own.received.saturating_add(more.received);
         own.outgoing = own.outgoing.saturating_add(more.outgoing);
         own.incoming = own.incoming.saturating_add(more.incoming);
+        own.put = own.put.saturating_add(more.put);
+        own.got = own.got.saturating_add(more.got);
     }
 }
 

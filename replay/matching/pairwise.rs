@@ -317,9 +317,7 @@ fn judged(trace: &Trace, parts: &[Part], paused: &Paused, findings: &mut Finding
         }
         _ => with_members(&members, ranks, |members| awaited_by_each(class, members, returned, left)),
     };
-    let is_soft = members[0].kind.is_soft()
-        || class == CollectiveClass::AllToAll && matches!(participants, Some(Participants::Sides(..)));
-    for (part, awaited) in members.iter().zip(&awaited).filter(|_| !is_soft) {
+    for (part, awaited) in members.iter().zip(&awaited) {
         let last = awaited.last.map_or(Ticks::MIN, |last| members[last].begin);
         operation.check_end(part, last, findings);
     }

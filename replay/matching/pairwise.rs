@@ -8,7 +8,9 @@
 
 use model::Ticks;
 use otf2::ROOT_SELF;
-use patterns::collective::{Awaited, Members, awaited_among, awaited_between, awaited_by_each};
+use patterns::collective::{
+    Awaited, Members, awaited_among, awaited_between, awaited_by_each, awaits_everyone_softly,
+};
 use patterns::matched::{CollectiveClass, CollectiveMember, Interval};
 use rustc_hash::FxHashMap;
 
@@ -110,11 +112,18 @@ wire!(Part { part, requested, returned, [persistent, sources], destinations });
 /// Bytes of an operation: a part in the words that are sent, in those that are received and by itself, and the result likewise.
 pub(super) const OF_OPERATION: u64 = GROWING * 3 * (size_of::<Part>() + size_of::<Progression>()) as u64;
 
-/// Whether members of a blocking operation each wait for members of their own.
+/// Whether members of a blocking operation each wait for members of their own. To create or to release a handle, both groups of
+/// an inter-communicator wait together (rest of MPI 7.1).
 pub(super) fn is_pairwise(trace: &Trace, collective: &Collective) -> bool {
-    let participants = trace.communicators.get(collective.communicator as usize);
-    collective.class == Some(CollectiveClass::Neighborhood)
-        || trace.semantics.replays_all_of_mpi() && matches!(participants, Some(Participants::Sides(..)))
+    let has_sides = || {
+        let participants = trace.communicators.get(collective.communicator as usize);
+        matches!(participants, Some(Participants::Sides(..)))
+    };
+    match collective.class {
+        Some(CollectiveClass::Neighborhood) => true,
+        Some(class) if awaits_everyone_softly(class) => false,
+        _ => trace.semantics.replays_all_of_mpi() && has_sides(),
+    }
 }
 
 /// Sends the parts of a process to the workers that judge.
@@ -306,7 +315,7 @@ fn judged(trace: &Trace, parts: &[Part], paused: &Paused, findings: &mut Finding
     let returned = |at: usize| Some(parts[at].returned?.call.enter);
     let left = |at: usize| members[at].leave;
     let awaited = match participants {
-        Some(Participants::Sides(sides)) => {
+        Some(Participants::Sides(sides)) if !awaits_everyone_softly(class) => {
             let Some(root) = root(&operation, class, findings) else {
                 return vec![Progression::Unmatched; parts.len()];
             };

@@ -49,8 +49,8 @@ pub fn awaited_between(
             return Awaited::default();
         }
         Awaited {
-            last: requests[other].last_until(until, None),
-            returned: returns[other].last_until(left(at), None),
+            last: requests[other].last_until(until, |_| true),
+            returned: returns[other].last_until(left(at), |other| members.has_awaited(at, other)),
         }
     };
     (0..members.count).map(awaited).collect()

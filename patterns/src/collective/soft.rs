@@ -12,7 +12,7 @@ fn last_until_end(members: Members<'_>, select: impl Fn(MemberRecord) -> bool) -
     let by_rank = (members.by_rank)().into_iter();
     let selected = by_rank.map(|at| ((members.record)(at), at)).filter(|(record, _)| select(*record));
     let begins = Timed::new(selected.map(|(record, at)| (record.begin, at)));
-    let last = |at: usize| begins.last_until((members.record)(at).end, None);
+    let last = |at: usize| begins.last_until((members.record)(at).end, |_| true);
     (0..members.count).map(last).collect()
 }
 

@@ -32,10 +32,10 @@ pub enum Participants {
 
 impl Participants {
     /// Returns the processes by rank, first those of one side, then those of the other; `None` if they are not a list.
-    pub fn processes(&self) -> Option<Vec<u32>> {
+    pub fn processes(&self) -> Option<&[u32]> {
         match self {
-            Participants::Ranks(ranks) => Some(ranks.to_vec()),
-            Participants::Sides(sides) => Some(sides.all.to_vec()),
+            Participants::Ranks(ranks) => Some(ranks),
+            Participants::Sides(sides) => Some(sides.all()),
             Participants::Myself | Participants::Outside | Participants::NotMpi => None,
         }
     }

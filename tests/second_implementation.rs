@@ -18,7 +18,7 @@ use crate::oracle::random::features::FEATURES;
 use crate::oracle::random::{program, trace};
 use crate::oracle::script::script;
 use crate::oracle::{
-    AnalysisResult, COSTS, COSTS_OF_HANDLES, COSTS_OF_TEAMS, METRICS, OF_PATH, OF_TEAMS, SAMPLED, analyze,
+    AnalysisResult, COSTS, COSTS_OF_REST, COSTS_OF_TEAMS, METRICS, OF_PATH, OF_TEAMS, SAMPLED, analyze,
 };
 use crate::support::random::Random;
 use crate::support::report::Table;
@@ -110,7 +110,7 @@ impl Comparison {
         // `time`: in the calls of the task, and in its stub, which no event enters or leaves (specification
         // 7.2, 11.1).
         let has_stubs = semantics == Semantics::Reference && want.has_tasks;
-        let of_maps = [&COSTS[..], &COSTS_OF_TEAMS, &COSTS_OF_HANDLES, &OF_PATH].concat();
+        let of_maps = [&COSTS[..], &COSTS_OF_TEAMS, &COSTS_OF_REST, &OF_PATH].concat();
         let known = [&METRICS[..], &OF_TEAMS, &of_maps].concat();
         let is_compared = |metric: &str| {
             known.contains(&metric)
@@ -127,7 +127,7 @@ impl Comparison {
 
     /// Checks that everything occurs often enough, and that analyses without comparison are rare.
     fn expect_all<'a>(&self, all: impl IntoIterator<Item = &'a &'static str>) {
-        eprintln!("OCC {:?}", self.occurrences);
+        eprintln!("traces with each: {:#?}", self.occurrences);
         for what in all {
             let traces_with = self.occurrences.get(*what).copied().unwrap_or(0);
             assert!(traces_with >= AT_LEAST, "{what} occurs in {traces_with} traces only");
@@ -147,7 +147,7 @@ fn random_trace_gives_the_severities_and_findings_of_the_second_implementation()
     comparison.expect_equality();
     if traces >= TRACES {
         comparison.expect_all(METRICS.iter().chain(&FINDINGS).chain(&FEATURES));
-        comparison.expect_all(OF_TEAMS.iter().chain(&COSTS_OF_TEAMS).chain(&COSTS_OF_HANDLES));
+        comparison.expect_all(OF_TEAMS.iter().chain(&COSTS_OF_TEAMS).chain(&COSTS_OF_REST));
     }
 }
 
@@ -236,7 +236,7 @@ fn value_differences(
     for key in keys.into_iter().filter(|key| is_compared(&key.0)) {
         let found = got.get(key).copied().unwrap_or(0.0);
         let (expected, tolerance) = match want.severities.get(key) {
-            None if COSTS.iter().chain(&COSTS_OF_TEAMS).chain(&COSTS_OF_HANDLES).any(|it| *it == key.0) => {
+            None if COSTS.iter().chain(&COSTS_OF_TEAMS).chain(&COSTS_OF_REST).any(|it| *it == key.0) => {
                 let cost = want.costs.get(key).copied().unwrap_or(0.0);
                 (cost, 1e-6 + 1e-9 * cost.abs())
             }

@@ -118,9 +118,34 @@ impl SharedCauses {
     }
 }
 
-/// Sorts points by position. Of several at one event the first one counts (Q23).
+/// Sorts points by position. Of several at one event the first one counts (Q23). If only others have waited there, for example a
+/// probe and the receive of its message, the longest completion of all does (rest of MPI 2.3).
 pub(super) fn sort(points: &mut Vec<SyncPoint>) {
     points.sort_by_key(|point| point.position);
-    points.dedup_by_key(|point| point.position);
+    points.dedup_by(|other, first| {
+        let is_caused = |point: &SyncPoint| point.wait == 0 && point.next == Next::Through;
+        if other.position == first.position && is_caused(other) && is_caused(first) {
+            first.taken = first.taken.min(other.taken);
+        }
+        other.position == first.position
+    });
     points.shrink_to_fit();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_point_at_an_event_counts_and_the_longest_completion_of_those_that_only_others_wait_at() {
+        let mut points = vec![
+            caused(JournalPosition::new(7), 5, Peers::One(1)),
+            SyncPoint { wait: 4, ..caused(JournalPosition::new(3), 9, Peers::One(2)) },
+            caused(JournalPosition::new(3), 1, Peers::One(1)),
+            caused(JournalPosition::new(7), 2, Peers::One(1)),
+        ];
+        sort(&mut points);
+        let kept: Vec<(Ticks, Ticks)> = points.iter().map(|point| (point.wait, point.taken)).collect();
+        assert_eq!(kept, [(4, 9), (0, 2)]);
+    }
 }

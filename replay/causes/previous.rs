@@ -89,10 +89,9 @@ impl<'a> Members<'a> {
     }
 
     fn has(&mut self, communicator: u32, process: u32) -> bool {
-        let Some(Participants::Ranks(ranks)) = self.trace.communicators.get(communicator as usize) else {
-            return false;
-        };
-        let members = self.known.entry(communicator).or_insert_with(|| ranks.iter().copied().collect());
+        let participants = self.trace.communicators.get(communicator as usize);
+        let Some(processes) = participants.and_then(Participants::processes) else { return false };
+        let members = self.known.entry(communicator).or_insert_with(|| processes.iter().copied().collect());
         members.contains(&process)
     }
 }

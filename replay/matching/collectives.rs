@@ -9,7 +9,7 @@
 //! before another one enters.
 
 use model::{CollectiveOp, Ticks};
-use patterns::collective::{MemberRecord, Members, awaits_everyone_softly, synchronise};
+use patterns::collective::{Awaited, MemberRecord, Members, awaits_everyone_softly, synchronise};
 use patterns::matched::CollectiveClass;
 use rustc_hash::FxHashMap;
 
@@ -411,7 +411,7 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
 /// A collective operation, as far as its members have recorded it.
 #[derive(Debug)]
 pub(crate) struct Operation<'a> {
-    trace: &'a Trace,
+    pub(super) trace: &'a Trace,
     /// Parts by process, which is not the order of ranks in the communicator.
     pub(crate) members: &'a [Participation],
     /// The processes with pauses in their recording.
@@ -477,33 +477,50 @@ impl<'a> Operation<'a> {
         }
         let is_after_gap = |member: &Participation| member.instance >= member.sure;
         let is_other = || self.members.iter().any(|member| member.count != one.count);
-        let is_doubted = || self.members.iter().any(|member| is_after_gap(member) && member.kind.was_off);
         // Where recording has paused, some operations are likely to be missing.
         let may_lack = || self.members.iter().any(|member| self.paused.contains(&member.process));
         // There is one MPI_Init, and one MPI_Finalize.
-        if ranks.is_some()
-            && self.members.iter().any(is_after_gap)
-            && (is_other() || may_lack() || (is_doubted() && self.contradicts_itself(ranks)))
-        {
-            let name = self.name();
-            findings.add(Finding::CollectiveAfterGap, one.begin, one.place.location as usize, || name);
+        let is_unsure = ranks.is_some() && self.members.iter().any(is_after_gap);
+        if is_unsure && (is_other() || may_lack()) {
+            return self.is_after_gap(findings);
+        }
+        if self.differs(findings) {
             return Verdict::Unmatched;
         }
+        let is_doubted = || self.members.iter().any(|member| is_after_gap(member) && member.kind.was_off);
+        if is_unsure && is_doubted() && self.contradicts_itself(ranks) {
+            return self.is_after_gap(findings);
+        }
+        one.kind.class.map_or(Verdict::Independent, |class| Verdict::Sound(class, ranks))
+    }
+
+    /// Whether members disagree on the operation or its root; a finding then.
+    pub(super) fn differs(&self, findings: &mut Findings) -> bool {
+        let one = self.members[0];
+        // Of two groups, each names the root in its own way.
         let is_between =
             matches!(self.trace.communicators.get(one.communicator as usize), Some(Participants::Sides(..)));
         let differs = |member: &&Participation| {
             member.kind.operation != one.kind.operation || member.root != one.root && !is_between
         };
-        if let Some(other) = self.members.iter().find(differs) {
+        let other = self.members.iter().find(differs);
+        if let Some(other) = other {
             let name = self.name();
             let is_root = other.kind.operation == one.kind.operation;
             findings.add(Finding::CollectiveMismatch, one.begin, one.place.location as usize, || {
                 let what = if is_root { "root" } else { "operation" };
                 format!("{name}: processes {} and {} differ in the {what}", one.process, other.process)
             });
-            return Verdict::Unmatched;
         }
-        one.kind.class.map_or(Verdict::Independent, |class| Verdict::Sound(class, ranks))
+        other.is_some()
+    }
+
+    /// Which operations belong together is unknown behind a gap.
+    pub(super) fn is_after_gap(&self, findings: &mut Findings) -> Verdict<'a> {
+        let one = self.members[0];
+        let name = self.name();
+        findings.add(Finding::CollectiveAfterGap, one.begin, one.place.location as usize, || name);
+        Verdict::Unmatched
     }
 
     /// Whether all members that have not recorded it belong to processes with pauses.
@@ -520,8 +537,15 @@ impl<'a> Operation<'a> {
 
     /// Whether a member seems to leave before another one enters; not checked in reference semantics.
     fn contradicts_itself(&self, ranks: Option<&'a [u32]>) -> bool {
-        let class = self.members[0].kind.class.filter(|_| self.trace.semantics.doubts_partners());
-        let judgement = class.and_then(|class| self.synchronisation(class, ranks)).unwrap_or_default();
+        let Some(class) = self.members[0].kind.class.filter(|_| self.trace.semantics.doubts_partners())
+        else {
+            return false;
+        };
+        if let Some(awaited) = pairwise::awaited_between_groups(self, class, |_| None) {
+            let begin = |awaited: &Awaited| awaited.last.map_or(Ticks::MIN, |last| self.members[last].begin);
+            return self.members.iter().zip(&awaited).any(|(part, awaited)| begin(awaited) > part.end);
+        }
+        let judgement = self.synchronisation(class, ranks).unwrap_or_default();
         self.members.iter().zip(judgement).any(|(part, membership)| early(part, membership) > 0)
     }
 

@@ -89,6 +89,7 @@ impl Latecomers {
         };
         let ranks = match trace.communicators.get(one.communicator as usize) {
             Some(Participants::Ranks(ranks)) => Some(&ranks[..]),
+            Some(Participants::Sides(sides)) if trace.semantics.replays_all_of_mpi() => Some(sides.all()),
             // All processes, in MPI_Init and MPI_Finalize.
             None => None,
             // Nobody is last alone, and of two sides members may be missing.

@@ -7,8 +7,10 @@
 //! last.
 
 use model::Ticks;
-use otf2::ROOT_SELF;
-use patterns::collective::{Awaited, Members, awaited_among, awaited_between, awaited_by_each};
+use otf2::{ROOT_SELF, ROOT_THIS_GROUP};
+use patterns::collective::{
+    Awaited, Members, awaited_among, awaited_between, awaited_by_each, awaits_everyone_softly,
+};
 use patterns::matched::{CollectiveClass, CollectiveMember, Interval};
 use rustc_hash::FxHashMap;
 
@@ -110,11 +112,18 @@ wire!(Part { part, requested, returned, [persistent, sources], destinations });
 /// Bytes of an operation: a part in the words that are sent, in those that are received and by itself, and the result likewise.
 pub(super) const OF_OPERATION: u64 = GROWING * 3 * (size_of::<Part>() + size_of::<Progression>()) as u64;
 
-/// Whether members of a blocking operation each wait for members of their own.
+/// Whether members of a blocking operation each wait for members of their own. To create or to release a handle, both groups of
+/// an inter-communicator wait together (rest of MPI 7.1).
 pub(super) fn is_pairwise(trace: &Trace, collective: &Collective) -> bool {
-    let participants = trace.communicators.get(collective.communicator as usize);
-    collective.class == Some(CollectiveClass::Neighborhood)
-        || trace.semantics.replays_all_of_mpi() && matches!(participants, Some(Participants::Sides(..)))
+    let has_sides = || {
+        let participants = trace.communicators.get(collective.communicator as usize);
+        matches!(participants, Some(Participants::Sides(..)))
+    };
+    match collective.class {
+        Some(CollectiveClass::Neighborhood) => true,
+        Some(class) if awaits_everyone_softly(class) => false,
+        _ => trace.semantics.replays_all_of_mpi() && has_sides(),
+    }
 }
 
 /// Sends the parts of a process to the workers that judge.
@@ -184,6 +193,8 @@ fn of_nonblocking(
 ) -> Part {
     let operations = &walked.operations;
     let call = operations.call(done.call);
+    // It may be unsure for another reason: a request before that was never completed.
+    let is_behind_gap = operations.gap.is_some_and(|gap| position >= gap.nonblocking);
     let part = Participation {
         communicator: done.communicator,
         instance,
@@ -192,7 +203,12 @@ fn of_nonblocking(
         place: call.site.place(),
         ended: done.position,
         begun: operation.position,
-        kind: PartKind::new(done.operation, done.class, series(done.neighbors), operations.was_off),
+        kind: PartKind::new(
+            done.operation,
+            done.class,
+            series(done.neighbors),
+            operations.was_off && is_behind_gap,
+        ),
         root: done.root,
         enter: call.interval.enter,
         begin: operation.requested,
@@ -295,6 +311,7 @@ fn judged(trace: &Trace, parts: &[Part], paused: &Paused, findings: &mut Finding
     let participants = trace.communicators.get(members[0].communicator as usize);
     if let (Some(CollectiveClass::Neighborhood), Some(Participants::Ranks(ranks))) =
         (members[0].kind.class, participants)
+        && ranks.len() > 1
     {
         return neighborhood(trace, parts, &operation, ranks, findings);
     }
@@ -303,45 +320,75 @@ fn judged(trace: &Trace, parts: &[Part], paused: &Paused, findings: &mut Finding
         Verdict::Unmatched => return vec![Progression::Unmatched; parts.len()],
         Verdict::Sound(class, ranks) => (class, ranks),
     };
+    if !agree_on_root(&operation, class, findings) {
+        return vec![Progression::Unmatched; parts.len()];
+    }
     let returned = |at: usize| Some(parts[at].returned?.call.enter);
-    let left = |at: usize| members[at].leave;
-    let awaited = match participants {
-        Some(Participants::Sides(sides)) => {
-            let Some(root) = root(&operation, class, findings) else {
-                return vec![Progression::Unmatched; parts.len()];
-            };
-            let side = |at: usize| sides.is_in_first(members[at].process);
-            with_members(&members, ranks, |members| {
-                awaited_between(class, Members { root, ..members }, side, returned, left)
-            })
-        }
-        _ => with_members(&members, ranks, |members| awaited_by_each(class, members, returned, left)),
-    };
-    let is_soft = members[0].kind.is_soft()
-        || class == CollectiveClass::AllToAll && matches!(participants, Some(Participants::Sides(..)));
-    for (part, awaited) in members.iter().zip(&awaited).filter(|_| !is_soft) {
+    let awaited = awaited_between_groups(&operation, class, returned).unwrap_or_else(|| {
+        let left = |at: usize| members[at].leave;
+        with_members(&members, ranks, |members| awaited_by_each(class, members, returned, left))
+    });
+    for (part, awaited) in members.iter().zip(&awaited) {
         let last = awaited.last.map_or(Ticks::MIN, |last| members[last].begin);
         operation.check_end(part, last, findings);
     }
     awaited.iter().enumerate().map(|(at, awaited)| together(parts, at, *awaited)).collect()
 }
 
-/// The member of an operation on an inter-communicator that is the root, which calls itself so; `None` in operations without a
-/// root. A finding, and nothing, if there is not one.
-fn root(operation: &Operation<'_>, class: CollectiveClass, findings: &mut Findings) -> Option<Option<usize>> {
-    if !matches!(class, CollectiveClass::OneToAll | CollectiveClass::AllToOne) {
-        return Some(None);
+/// Whom each member waits for in an operation on an inter-communicator; `None` for others. To create a handle, both groups wait
+/// together (rest of MPI 7.1).
+pub(super) fn awaited_between_groups(
+    operation: &Operation<'_>,
+    class: CollectiveClass,
+    returned: impl Fn(usize) -> Option<Ticks>,
+) -> Option<Vec<Awaited>> {
+    let members = operation.members;
+    let participants = operation.trace.communicators.get(members[0].communicator as usize)?;
+    let Participants::Sides(sides) = participants else { return None };
+    if awaits_everyone_softly(class) {
+        return None;
     }
-    let is_root = |at: &usize| operation.members[*at].root == ROOT_SELF;
-    let mut roots = (0..operation.members.len()).filter(is_root);
-    if let (Some(root), None) = (roots.next(), roots.next()) {
-        return Some(Some(root));
+    let root = operation.members.iter().position(|member| member.root == ROOT_SELF);
+    let side = |at: usize| sides.is_in_first(members[at].process);
+    let left = |at: usize| members[at].leave;
+    let between =
+        |members: Members<'_>| awaited_between(class, Members { root, ..members }, side, returned, left);
+    Some(with_members(members, Some(sides.all()), between))
+}
+
+/// Whether the members of an operation on an inter-communicator agree on its root, if it has one; otherwise a finding. The root
+/// calls itself so, the others of its group say that it is in their group, and those of the other group say its rank.
+fn agree_on_root(operation: &Operation<'_>, class: CollectiveClass, findings: &mut Findings) -> bool {
+    let Operation { trace, members, .. } = *operation;
+    let one = members[0];
+    let participants = trace.communicators.get(one.communicator as usize);
+    let Some(Participants::Sides(sides)) =
+        participants.filter(|_| matches!(class, CollectiveClass::OneToAll | CollectiveClass::AllToOne))
+    else {
+        return true;
+    };
+    let mut roots = members.iter().filter(|member| member.root == ROOT_SELF);
+    let is_sound = match (roots.next(), roots.next()) {
+        (Some(root), None) => {
+            let side = sides.is_in_first(root.process);
+            members.iter().filter(|member| member.process != root.process).all(|member| {
+                match sides.is_in_first(member.process) == side {
+                    true => member.root == ROOT_THIS_GROUP,
+                    false => {
+                        participants.and_then(|all| all.peer(member.process as usize, member.root))
+                            == Some(root.process as usize)
+                    }
+                }
+            })
+        }
+        _ => false,
+    };
+    if !is_sound {
+        findings.add(Finding::CollectiveMismatch, one.begin, one.place.location as usize, || {
+            format!("{}: members differ in the root", operation.name())
+        });
     }
-    let one = operation.members[0];
-    findings.add(Finding::CollectiveMismatch, one.begin, one.place.location as usize, || {
-        format!("{}: not exactly one member is the root", operation.name())
-    });
-    None
+    is_sound
 }
 
 /// The result for each member of an operation among neighbours: each needs its own neighbours only.
@@ -357,44 +404,48 @@ fn neighborhood(
     let mut rank_of = vec![0; members.len()];
     (0..).zip(by_rank(members, ranks)).for_each(|(rank, at)| rank_of[at] = rank);
     let find = |process: u32| members.binary_search_by_key(&process, |part| part.process).ok();
-    let is_unsure = members.iter().any(|part| part.instance >= part.sure)
-        && members.iter().any(|part| part.count != members[0].count);
-    if is_unsure {
-        let one = members[0];
-        let name = operation.name();
-        findings.add(Finding::CollectiveAfterGap, one.begin, one.place.location as usize, || name);
+    let is_lacking = |process: &&u32| find(**process).is_none();
+    let mut lacks = vec![false; parts.len()];
+    for (part, lacks) in parts.iter().zip(&mut lacks) {
+        let me = part.part;
+        for process in group(part.sources).iter().filter(is_lacking) {
+            *lacks = true;
+            findings.add(Finding::IncompleteCollective, me.begin, me.place.location as usize, || {
+                format!("{}: not recorded by process {process}, a neighbour", operation.name())
+            });
+        }
+    }
+    // Who lacks it has recorded fewer.
+    let is_other =
+        || members.len() < ranks.len() || members.iter().any(|part| part.count != members[0].count);
+    let is_unsure = members.iter().any(|part| part.instance >= part.sure) && is_other();
+    if is_unsure && !lacks.contains(&true) {
+        operation.is_after_gap(findings);
+    }
+    if is_unsure || operation.differs(findings) {
         return vec![Progression::Unmatched; parts.len()];
     }
     let returned = |at: usize| Some(parts[at].returned?.call.enter);
     let mut result = Vec::with_capacity(parts.len());
     let mut neighbors = Vec::new();
     for (at, part) in parts.iter().enumerate() {
-        let (me, mut is_complete) = (part.part, true);
+        let me = part.part;
         neighbors.clear();
-        for &process in group(part.sources) {
-            let Some(neighbor) = find(process) else {
-                is_complete = false;
-                findings.add(Finding::IncompleteCollective, me.begin, me.place.location as usize, || {
-                    format!("{}: not recorded by process {process}, a neighbour", operation.name())
-                });
-                continue;
-            };
+        for neighbor in group(part.sources).iter().filter_map(|&process| find(process)) {
             // In a graph both have to say so (MPI 4.1, section 8.5).
-            if group(parts[neighbor].destinations).binary_search(&me.process).is_err() {
-                findings.add(
-                    Finding::ContradictingNeighborhood,
-                    me.begin,
-                    me.place.location as usize,
-                    || format!("{}: process {process} is no neighbour in its own view", operation.name()),
-                );
+            if group(parts[neighbor].destinations).binary_search(&me.process).is_ok() {
+                neighbors.push((neighbor, rank_of[neighbor]));
                 continue;
             }
-            neighbors.push((neighbor, rank_of[neighbor]));
+            findings.add(Finding::ContradictingNeighborhood, me.begin, me.place.location as usize, || {
+                let process = members[neighbor].process;
+                format!("{}: process {process} is no neighbour in its own view", operation.name())
+            });
         }
         let awaited = with_members(members, Some(ranks), |members| {
             awaited_among(members, at, &neighbors, returned, me.leave)
         });
-        result.push(if is_complete { together(parts, at, awaited) } else { Progression::Unmatched });
+        result.push(if lacks[at] { Progression::Unmatched } else { together(parts, at, awaited) });
     }
     result
 }

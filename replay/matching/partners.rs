@@ -113,10 +113,8 @@ impl<'a> Partners<'a> {
         if groups.is_empty() {
             return None;
         }
-        let ranks = match trace.communicators.get(members[0].communicator as usize) {
-            Some(Participants::Ranks(ranks)) => Some(&ranks[..]),
-            _ => None,
-        };
+        let communicator = trace.communicators.get(members[0].communicator as usize);
+        let ranks = communicator.and_then(Participants::processes);
         let mut awaited = Awaited::new(members, memberships, ranks);
         let group = |(last_begin, mut those): (Ticks, Vec<usize>)| {
             let blamed = awaited.of(those[0]);

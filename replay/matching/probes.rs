@@ -26,7 +26,7 @@ impl Posted<'_> {
     /// The position of the receive of the message that a probe has found.
     fn receive(&self, probe: &Probe) -> Option<usize> {
         let at = match probe.found {
-            Found::Posted(order) => {
+            Found::Claimed(order) | Found::Posted(order) => {
                 let at = self.all.binary_search_by_key(&order, |&(posted, _)| posted).ok()?;
                 self.all[at].1
             }
@@ -57,7 +57,7 @@ impl Matches {
         let found = |probe: &Probe| {
             let at = posted.receive(probe)?;
             let send = self.sends.get(at)?;
-            let is_sure = matches!(probe.found, Found::Message { .. });
+            let is_sure = !matches!(probe.found, Found::Posted(_));
             let left = operations.call(probe.call).interval.leave;
             (is_sure || send.call.enter <= left).then_some((at, send))
         };

@@ -40,9 +40,8 @@ pub(super) fn waits(
     let Tools { trace, metrics, .. } = *tools;
     let mut waits = Vec::new();
     let Some(class) = members[0].kind.class else { return waits };
-    let Some(Participants::Ranks(ranks)) = trace.communicators.get(members[0].communicator as usize) else {
-        return waits;
-    };
+    let communicator = trace.communicators.get(members[0].communicator as usize);
+    let Some(ranks) = communicator.and_then(Participants::processes) else { return waits };
     let mut awaited = Awaited::new(members, memberships, Some(ranks));
     for (pattern, rule) in &metrics.at_collective {
         let Some(subject) = pattern.subject.filter(|&at| SUBJECTS[at].within == Within::Collective(class))

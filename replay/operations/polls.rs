@@ -1,8 +1,6 @@
 //! Polls: tests in which nothing completes, and probes that find nothing without waiting for it (MPI 4.1, sections 3.7 and 3.8;
 //! rest of MPI 6.3).
 
-use std::ops::Range;
-
 use crate::ids::CallId;
 use crate::int::to_u32;
 
@@ -24,8 +22,8 @@ pub struct Poll {
     pub call: CallId,
     /// Whether one of the operations is enough to end the polling (`MPI_Testany`, `MPI_Testsome`).
     pub is_any: bool,
-    /// Where its operations begin.
-    first: u32,
+    /// Where its operations begin and end.
+    asked: [u32; 2],
 }
 
 /// The polls of a process, in the order of their ends.
@@ -38,33 +36,36 @@ pub struct Polls {
 impl Polls {
     /// Adds a poll that asks for these operations; returns its position.
     pub fn add(&mut self, call: CallId, is_any: bool, asked: impl IntoIterator<Item = Asked>) -> usize {
-        self.list.push(Poll { call, is_any, first: to_u32(self.asked.len()) });
-        self.asked.extend(asked);
+        let asked = self.ask(asked);
+        self.list.push(Poll { call, is_any, asked });
         self.list.len() - 1
     }
 
-    /// Says of a poll with one unknown operation which it is.
+    /// Says of a poll that it asks for these operations.
     ///
     /// # Panics
-    /// If there is no such poll, or it has no operation.
-    pub fn tell(&mut self, poll: usize, asked: Asked) {
-        let range = self.range(poll);
-        self.asked[range.start] = asked;
+    /// If there is no such poll.
+    pub fn tell(&mut self, poll: usize, asked: impl IntoIterator<Item = Asked>) {
+        self.list[poll].asked = self.ask(asked);
+    }
+
+    fn ask(&mut self, asked: impl IntoIterator<Item = Asked>) -> [u32; 2] {
+        let first = to_u32(self.asked.len());
+        self.asked.extend(asked);
+        [first, to_u32(self.asked.len())]
     }
 
     /// The polls, each with what it asks for.
     pub fn iter(&self) -> impl Iterator<Item = (&Poll, &[Asked])> {
-        self.list.iter().enumerate().map(|(at, poll)| (poll, &self.asked[self.range(at)]))
+        self.list.iter().map(|poll| {
+            let [first, end] = poll.asked.map(|at| at as usize);
+            (poll, &self.asked[first..end])
+        })
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
-    }
-
-    fn range(&self, poll: usize) -> Range<usize> {
-        let end = self.list.get(poll + 1).map_or(self.asked.len(), |next| next.first as usize);
-        self.list[poll].first as usize..end
     }
 
     /// Frees the memory that only growing needs.
@@ -83,10 +84,11 @@ mod tests {
         let mut polls = Polls::default();
         let call = CallId::default();
         polls.add(call, false, [Asked::Receive(3), Asked::Collective(4)]);
-        let later = polls.add(call, true, [Asked::Unknown]);
+        let later = polls.add(call, true, []);
         polls.add(call, false, []);
-        polls.tell(later, Asked::Receive(9));
+        polls.tell(later, [Asked::Receive(9), Asked::Receive(7)]);
         let asked: Vec<&[Asked]> = polls.iter().map(|(_, asked)| asked).collect();
-        assert_eq!(asked, [&[Asked::Receive(3), Asked::Collective(4)][..], &[Asked::Receive(9)], &[]]);
+        let told = [Asked::Receive(9), Asked::Receive(7)];
+        assert_eq!(asked, [&[Asked::Receive(3), Asked::Collective(4)][..], &told, &[]]);
     }
 }

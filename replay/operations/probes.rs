@@ -27,7 +27,8 @@ pub enum Found {
         /// The number of receives that were posted before.
         after: u32,
     },
-    /// The receive with this [number](super::Receive::posted), if the message was sent before the probe was left; no receive
-    /// has the largest number.
+    /// The message was taken out of the queue: it is received by the receive with this [number](super::Receive::posted).
+    Claimed(u32),
+    /// The receive with this number, if the message was sent before the probe was left; no receive has the largest number.
     Posted(u32),
 }

@@ -34,10 +34,11 @@ impl ProcessWalk<'_> {
     /// Notes that a request is complete in the current call of a thread.
     #[inline]
     pub(super) fn complete(&mut self, thread: usize, what: Asked) {
-        if let Some(frame) = self.threads[thread].stack.last_mut() {
-            frame.completes = true;
-        }
-        if !self.asking.untold.is_empty() {
+        let Some(frame) = self.threads[thread].stack.last_mut() else { return };
+        frame.completes = true;
+        let is_poll =
+            || self.trace.kinds.get(frame.region as usize).is_some_and(|kind| kind.polling.is_some());
+        if !self.asking.untold.is_empty() && is_poll() {
             self.asking.completed.push((thread, what));
         }
     }
@@ -67,9 +68,6 @@ impl ProcessWalk<'_> {
         }
         let Some(call) = self.call(thread) else { return };
         let has_records = !asked.is_empty();
-        if !has_records {
-            asked.push(Asked::Unknown);
-        }
         let poll = self.operations.polls.add(call, polling == Polling::Any, asked);
         if is_probe {
             self.asking.probes.entry(thread).or_default().push(poll);
@@ -97,9 +95,7 @@ impl ProcessWalk<'_> {
                 Asked::Collective(position) => position < requested,
                 Asked::Unknown => false,
             };
-            if let Some(&what) = completed.iter().find(is_before) {
-                self.operations.polls.tell(poll, what);
-            }
+            self.operations.polls.tell(poll, completed.iter().filter(is_before).copied());
         }
         if self.asking.untold.is_empty() {
             self.asking.completed.clear();
@@ -112,7 +108,7 @@ impl ProcessWalk<'_> {
             return;
         }
         for poll in self.asking.probes.remove(&thread).unwrap_or_default() {
-            self.operations.polls.tell(poll, Asked::Receive(order));
+            self.operations.polls.tell(poll, [Asked::Receive(order)]);
         }
     }
 }

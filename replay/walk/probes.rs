@@ -15,7 +15,7 @@ impl ProcessWalk<'_> {
         let Some(call) = self.call(thread) else { return };
         let matched = self.requests.matched.remove(&thread);
         let found = match (self.attributes.probed.take(), matched) {
-            (_, Some(order)) => Found::Posted(order),
+            (_, Some(order)) => Found::Claimed(order),
             (Some(ProbedMessage { communicator, source, tag }), None) => {
                 Found::Message { communicator, source, tag, after: self.requests.posted() }
             }
@@ -27,7 +27,7 @@ impl ProcessWalk<'_> {
         self.operations.probes.push(Probe { call, position, found });
     }
 
-    /// Numbers a receive that a thread posts. It is the one that receives what the thread has found by its last probe, as far
+    /// Numbers a receive that a thread posts, or a message that it takes by a matched probe. It is the one that receives what the thread has found by its last probe, as far
     /// as the trace says nothing else of that.
     pub(super) fn number_posting(&mut self, thread: usize) -> u32 {
         let order = self.requests.next_posted();

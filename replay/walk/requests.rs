@@ -28,6 +28,17 @@ enum Request {
     Collective(u32),
 }
 
+impl Request {
+    /// What a test of it asks for.
+    fn asked(self) -> Asked {
+        match self {
+            Request::Receive(posting) => Asked::Receive(posting.order),
+            Request::Collective(position) if position != NONE => Asked::Collective(position),
+            Request::Send(_) | Request::Collective(_) => Asked::Unknown,
+        }
+    }
+}
+
 /// The posting of a receive.
 #[derive(Clone, Copy, Debug)]
 struct Posting {
@@ -88,11 +99,7 @@ impl Requests {
 
     /// What a test of a pending request asks for.
     pub(super) fn asked(&self, request: u64) -> Asked {
-        match self.pending.get(request) {
-            Some(Request::Receive(posting)) => Asked::Receive(posting.order),
-            Some(&Request::Collective(position)) if position != NONE => Asked::Collective(position),
-            _ => Asked::Unknown,
-        }
+        self.pending.get(request).map_or(Asked::Unknown, |request| request.asked())
     }
 
     /// The numbers of receives and of non-blocking collective operations that were started.
@@ -167,11 +174,10 @@ impl ProcessWalk<'_> {
     pub(super) fn receive(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
         let mut posting = None;
         if let Some(request) = request {
-            match self.requests.pending.remove(request) {
-                Some(Request::Receive(started)) => {
-                    self.complete(thread, Asked::Receive(started.order));
-                    posting = Some(started);
-                }
+            let started = self.requests.pending.remove(request);
+            self.complete(thread, started.map_or(Asked::Unknown, Request::asked));
+            match started {
+                Some(Request::Receive(started)) => posting = Some(started),
                 // It was started while recording was off.
                 None if self.told.posted_at.is_some() => {}
                 other => self.unknown(thread, request, other),
@@ -182,10 +188,12 @@ impl ProcessWalk<'_> {
 
     /// Adds a message that a matched probe has taken from the queue; a receive will get it by `id`.
     pub(super) fn probe(&mut self, thread: usize, message: Message, id: u64) {
-        let order = self.requests.next_posted();
-        let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
-        if self.trace.kinds.get(region as usize).is_some_and(|kind| kind.is_probe) {
-            self.requests.matched.insert(thread, order);
+        let order = self.number_posting(thread);
+        if let Some(frame) = self.threads[thread].stack.last_mut() {
+            frame.completes = true;
+            if self.trace.kinds.get(frame.region as usize).is_some_and(|kind| kind.is_probe) {
+                self.requests.matched.insert(thread, order);
+            }
         }
         self.requests.probed.insert(id, Probed { message, order });
     }
@@ -216,13 +224,15 @@ impl ProcessWalk<'_> {
         match self.requests.receiving.remove(&request) {
             Some(message) => self.receive(thread, Message { bytes, ..message }, Some(request), time),
             None => {
-                self.find(Finding::UnknownRequest, thread, || format!("request {request} was not started"))
+                self.complete(thread, Asked::Unknown);
+                self.find(Finding::UnknownRequest, thread, || format!("request {request} was not started"));
             }
         }
     }
 
     /// Cancels a request.
     pub(super) fn cancel(&mut self, thread: usize, request: u64) {
+        self.complete(thread, Asked::Unknown);
         match self.requests.pending.remove(request) {
             // To cancel a collective operation is an error (MPI 4.1, section 6.12): it stays without completion.
             Some(Request::Send(NONE) | Request::Receive(_) | Request::Collective(_)) => {}
@@ -323,11 +333,10 @@ impl ProcessWalk<'_> {
 
     /// Completes a request of a collective operation; returns its position among the non-blocking ones, if it is analysed.
     pub(super) fn completed_collective(&mut self, thread: usize, request: u64) -> Option<u32> {
-        match self.requests.pending.remove(request) {
-            Some(Request::Collective(position)) => {
-                self.complete(thread, Asked::Collective(position));
-                (position != NONE).then_some(position)
-            }
+        let started = self.requests.pending.remove(request);
+        self.complete(thread, started.map_or(Asked::Unknown, Request::asked));
+        match started {
+            Some(Request::Collective(position)) => (position != NONE).then_some(position),
             other => {
                 self.unknown(thread, request, other);
                 None

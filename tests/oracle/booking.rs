@@ -1,7 +1,8 @@
 //! Attribution of exclusive time to call paths, in the order of events, when a location enters or leaves a
 //! call (specification 7.2).
 
-use super::read::{EventKind, Reader};
+use super::events::EventKind;
+use super::read::Reader;
 
 impl Reader<'_> {
     /// Attributes the time until now to the innermost call; in a task outside of calls, to the call path
@@ -26,7 +27,7 @@ impl Reader<'_> {
             let parent = self.location.calls[parent].path.clone();
             self.location.spend(&parent, -started);
         }
-        self.add_event(time, EventKind::Entered);
+        self.add_event(time, EventKind::Entered(self.location.calls.len()));
         self.location.spend(path, started);
         self.location.events.len() - 1
     }

@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use replay::Semantics;
 
-use super::operations::{Operations, is_init};
-use super::{Analysis, EventRef};
+use super::matching::Instance;
+use super::needs::Class;
+use super::operations::{HANDLES, Operations, Part, Series, is_init};
+use super::world::World;
+use super::{Analysis, Edge, EventRef};
 
 /// A member: b, n, and its amounts of data.
 #[derive(Clone, Copy)]
@@ -63,15 +66,6 @@ fn with_data(members: &[CollectiveMember]) -> Vec<CollectiveMember> {
     members.iter().copied().filter(|member| member.sent > 0 || member.received > 0).collect()
 }
 
-/// Whether a member's recorder was switched off before: the operation may differ from the others'.
-fn is_doubted(operations: &Operations, instance: &[usize]) -> bool {
-    instance.iter().any(|&at| {
-        let one = &operations.collectives[at];
-        let gap = operations.gaps[one.process];
-        operations.were_off[one.process] && gap.is_some_and(|gap| one.end.order >= gap)
-    })
-}
-
 /// Whether a member has left before another one entered that it has to wait for.
 fn leaves_early(members: &[CollectiveMember], operation: u8, root: Option<usize>) -> bool {
     let before = |members: &[CollectiveMember], x: Option<i64>| {
@@ -108,35 +102,102 @@ fn leaves_early(members: &[CollectiveMember], operation: u8, root: Option<usize>
     }
 }
 
+/// The members of an operation that all have recorded.
+fn members(instance: &Instance) -> Vec<CollectiveMember> {
+    let member = |part: &Part| CollectiveMember {
+        b: part.begun.time,
+        n: part.ended.time,
+        sent: part.told.sent,
+        received: part.told.received,
+        place: part.ended,
+    };
+    instance.parts.iter().flatten().map(member).collect()
+}
+
+/// The metric of waiting in a blocking operation in which each member waits for one of its own.
+fn metric(class: Class) -> &'static str {
+    match class {
+        Class::Barrier => "mpi_barrier_wait",
+        Class::OneToN => "mpi_latebroadcast",
+        Class::NToOne => "mpi_earlyreduce",
+        Class::NToN | Class::VariableNToN => "mpi_wait_nxn",
+        Class::Scan => "mpi_earlyscan",
+        Class::Handle => "mpi_comm_wait_at_create",
+        Class::Neighborhood => "mpi_wait_neighbor",
+    }
+}
+
 impl Analysis {
-    pub(super) fn collectives(&mut self, operations: &Operations, instances: &[Vec<usize>]) {
-        for instance in instances {
-            let first = &operations.collectives[instance[0]];
-            let (operation, root) = (first.operation.0, first.root.map(|root| root as usize));
-            let members: Vec<CollectiveMember> = instance
-                .iter()
-                .map(|&at| {
-                    let one = &operations.collectives[at];
-                    let (sent, received, place) = (one.sent, one.received, one.end);
-                    CollectiveMember { b: one.begin, n: place.time, sent, received, place }
-                })
-                .collect();
-            if self.semantics == Semantics::Corrected
-                && is_doubted(operations, instance)
-                && leaves_early(&members, operation, root)
-            {
-                continue;
+    pub(super) fn collectives(&mut self, operations: &Operations, instances: &[Instance], world: &World) {
+        for instance in instances.iter().filter(|it| it.any().series.is_blocking()) {
+            let part = instance.any();
+            match part.series {
+                Series::Data if instance.side.is_none() => self.of_one_group(operations, instance),
+                Series::Handles => self.handles(part, &members(instance)),
+                _ => self.by_edges(operations, instance, world),
             }
-            // Specification 3.2: codes of OTF2. In the reference's semantics 9 and 10 (Alltoallv, Alltoallw) are counted only.
-            match (operation, root) {
-                (9 | 10, _) if self.semantics == Semantics::Corrected => self.variable_n_to_n(&members),
-                (0, _) => self.barrier(&members),
-                (1 | 4 | 5, Some(root)) => self.one_to_n(&members, root),
-                (2 | 3 | 12, Some(root)) => self.n_to_one(&members, root),
-                (6 | 7 | 8 | 11 | 13 | 16, _) => self.n_to_n(&members),
-                (14 | 15, _) => self.scan(&members),
-                _ => {}
+        }
+    }
+
+    fn of_one_group(&mut self, operations: &Operations, instance: &Instance) {
+        let told = instance.any().told;
+        let (operation, root) = (told.operation.0, told.root.map(|root| root as usize));
+        let members = members(instance);
+        if self.semantics == Semantics::Corrected
+            && operations.is_doubted(instance)
+            && leaves_early(&members, operation, root)
+        {
+            self.after_gap += 1;
+            return;
+        }
+        // Specification 3.2: codes of OTF2. In the reference's semantics 9 and 10 (Alltoallv, Alltoallw) are counted only.
+        match (operation, root) {
+            (9 | 10, _) if self.semantics == Semantics::Corrected => self.variable_n_to_n(&members),
+            (0, _) => self.barrier(&members),
+            (1 | 4 | 5, Some(root)) => self.one_to_n(&members, root),
+            (2 | 3 | 12, Some(root)) => self.n_to_one(&members, root),
+            (6 | 7 | 8 | 11 | 13 | 16, _) => self.n_to_n(&members),
+            (14 | 15, _) => self.scan(&members),
+            _ => {}
+        }
+    }
+
+    /// Rest of MPI 5.2 and 7.2: each member waits for the last one that it needs.
+    fn by_edges(&mut self, operations: &Operations, instance: &Instance, world: &World) {
+        let Some(class) = Class::of(instance.any()) else { return };
+        if self.contradicts(operations, instance, world) {
+            self.after_gap += 1;
+            return;
+        }
+        let (metric, Some(costs)) = (metric(class), class.costs()) else { return };
+        for own in 0..instance.parts.len() {
+            let Some(needed) = instance.needed(class, world, own) else { continue };
+            let Some(cause) = instance.awaited(class, &needed, own) else { continue };
+            let Part { begun, ended, .. } =
+                instance.parts[own].expect("a member that needs others has a part");
+            let wait = cause.time.min(ended.time) - begun.time;
+            if wait > 0 {
+                self.add_at(metric, ended, wait);
+                self.edges.push(Edge { class: costs, waiting: ended, cause, wait });
             }
+        }
+    }
+
+    /// Rest of MPI 7.1: members wait for the last one that began before their own end.
+    fn handles(&mut self, part: &Part, members: &[CollectiveMember]) {
+        let metric = match part.told.operation.0 {
+            HANDLES => "mpi_comm_wait_at_create",
+            _ => "mpi_comm_wait_at_free",
+        };
+        let mut groups: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (at, member) in members.iter().enumerate() {
+            let begun = (0..members.len()).filter(|&other| members[other].b <= member.n);
+            let last = begun.rev().max_by_key(|&other| members[other].b);
+            groups.entry(last.unwrap_or(at)).or_default().insert(at);
+        }
+        groups.retain(|&last, group| group.iter().any(|&at| members[at].b < members[last].b));
+        for (last, group) in groups {
+            self.wait_for_last("mgmt", (Some(metric), None), (members, members), last, &group);
         }
     }
 
@@ -282,24 +343,34 @@ impl Analysis {
             }
         }
         for (last, waiting) in groups {
-            let x = moving[last].b;
-            let group: Vec<CollectiveMember> = waiting
-                .iter()
-                .chain([&last])
-                .collect::<BTreeSet<_>>()
-                .into_iter()
-                .map(|&at| moving[at])
-                .collect();
-            let Some(y) = earliest_end(&group) else { continue };
-            for &at in &waiting {
-                let (wait, completion) = moving[at].wait_and_completion(x, y);
-                self.add_at("mpi_wait_nxn", moving[at].place, wait);
-                self.add_at("mpi_nxn_completion", moving[at].place, completion);
-            }
-            let ranks: BTreeSet<usize> = group.iter().map(|member| self.process(member.place)).collect();
-            let partners = waiting.iter().map(|&at| (moving[at], ranks.clone())).collect();
-            self.meet_for("n2n", members, partners, moving[last].place, (x, y));
+            let metrics = (Some("mpi_wait_nxn"), Some("mpi_nxn_completion"));
+            self.wait_for_last("n2n", metrics, (members, &moving), last, &waiting);
         }
+    }
+
+    /// Rest of MPI 2.3: a group that waits for its last member, which may wait itself in another group. Metrics are those of
+    /// waiting and completion; the group counts those that take part among all members.
+    fn wait_for_last(
+        &mut self,
+        class: &'static str,
+        (wait_metric, completion_metric): (Option<&str>, Option<&str>),
+        (all, taking_part): (&[CollectiveMember], &[CollectiveMember]),
+        last: usize,
+        waiting: &BTreeSet<usize>,
+    ) {
+        let x = taking_part[last].b;
+        let group: BTreeSet<usize> = waiting.iter().copied().chain([last]).collect();
+        let group: Vec<CollectiveMember> = group.into_iter().map(|at| taking_part[at]).collect();
+        let Some(y) = earliest_end(&group) else { return };
+        for &at in waiting {
+            let (wait, completion) = taking_part[at].wait_and_completion(x, y);
+            for (metric, ticks) in [(wait_metric, wait), (completion_metric, completion)] {
+                metric.into_iter().for_each(|metric| self.add_at(metric, taking_part[at].place, ticks));
+            }
+        }
+        let ranks: BTreeSet<usize> = group.iter().map(|member| self.process(member.place)).collect();
+        let partners = waiting.iter().map(|&at| (taking_part[at], ranks.clone())).collect();
+        self.meet_for(class, all, partners, taking_part[last].place, (x, y));
     }
 
     fn wait_at_n_to_n(&mut self, all: &[CollectiveMember], synchronising: &[CollectiveMember], x: i64) {

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use replay::Semantics;
 
-use super::matching;
-use super::operations::Operations;
-use super::read::EventKind;
+use super::events::EventKind;
+use super::matching::{self, Matched};
+use super::operations::{Operations, is_init};
+use super::world::World;
 use super::{Analysis, Findings};
 
 /// The findings that are counted here.
-pub(crate) const FINDINGS: [&str; 7] = [
+pub(crate) const FINDINGS: [&str; 12] = [
     "missing events",
     "recording switched off",
     "send without receive",
@@ -18,10 +19,21 @@ pub(crate) const FINDINGS: [&str; 7] = [
     "processes waiting for each other",
     "message of unknown order",
     "message matched across a gap",
+    "request never completed",
+    "incomplete collective",
+    "contradicting collective",
+    "collective after a gap",
+    "contradicting neighbourhood",
 ];
 
 impl Analysis {
-    pub(super) fn findings(&self, operations: &Operations, messages: &[(usize, usize)]) -> Findings {
+    pub(super) fn findings(
+        &self,
+        operations: &Operations,
+        messages: &[(usize, usize)],
+        matched: &Matched,
+        world: &World,
+    ) -> Findings {
         let missing = self.locations.iter().filter(|location| location.is_missing).count();
         let events = self.locations.iter().flat_map(|location| &location.events);
         let off = events.filter(|event| matches!(event.kind, EventKind::RecordingOff)).count();
@@ -50,9 +62,26 @@ impl Analysis {
             self.circles(operations, &unmatched),
             unknown_sends + unknown_receives,
             across,
+            operations.open_requests,
+            matched.incomplete
+                + self.incomplete(world, is_init)
+                + self.incomplete(world, |name| name == "finalize"),
+            matched.contradicting,
+            matched.after_gap + self.after_gap,
+            matched.instances.iter().map(|instance| instance.contradictions(world)).sum(),
         ];
         let named = FINDINGS.into_iter().zip(counts);
         named.filter(|it| it.1 > 0).map(|(name, count)| (name.into(), count as u64)).collect()
+    }
+
+    /// 1 if some processes have called a function and others have not.
+    fn incomplete(&self, world: &World, is: impl Fn(&str) -> bool) -> usize {
+        let has = |process: usize| {
+            let locations = self.locations.iter().filter(|it| it.process == process);
+            locations.flat_map(|it| &it.calls).any(|call| is(&call.mpi_name))
+        };
+        let number = (0..world.processes).filter(|&process| has(process)).count();
+        usize::from(number > 0 && number < world.processes)
     }
 
     /// Number of groups of processes that wait for each other when the trace ends.

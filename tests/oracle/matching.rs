@@ -7,10 +7,11 @@
 
 use std::collections::BTreeSet;
 
+use otf2::{ROOT_SELF, ROOT_THIS_GROUP};
 use replay::Semantics;
 
-use super::operations::{Channel, Collective, Operations};
-use super::read::{Group, World};
+use super::operations::{Channel, Operations, Part, Series};
+use super::world::{Group, World};
 
 /// Number of the operations of each side that certainly match: `sides` has the positions of each side's
 /// operations and its gap.
@@ -84,75 +85,130 @@ fn of_channel(
     (sends.into_iter().zip(receives).take(count).collect(), before)
 }
 
-/// The collective operations on communicators of several members: indices of the members' operations, by
-/// rank.
-pub(crate) fn instances(operations: &Operations, world: &World) -> Vec<Vec<usize>> {
-    let mut instances = Vec::new();
-    for (communicator, group) in world.communicators.iter().enumerate() {
-        let Group::One(members) = group else { continue };
-        if members.len() < 2 {
-            continue;
-        }
-        let of_member = |&process: &usize| -> Vec<usize> {
-            let is_this = |one: &Collective| one.process == process && one.communicator == communicator;
-            (0..operations.collectives.len()).filter(|&at| is_this(&operations.collectives[at])).collect()
-        };
-        let all: Vec<Vec<usize>> = members.iter().map(of_member).collect();
-        let orders = |of: &[usize]| of.iter().map(|&one| operations.collectives[one].end.order).collect();
-        let sides: Vec<(Vec<usize>, Option<usize>)> =
-            members.iter().zip(&all).map(|(&process, of)| (orders(of), operations.gaps[process])).collect();
-        for number in 0..sure(&sides) {
-            let instance: Vec<usize> = all.iter().map(|of_member| of_member[number]).collect();
-            if agree(operations, &instance) {
-                instances.push(instance);
-            }
-        }
-    }
-    instances
+/// An operation of all members of a communicator.
+#[derive(Clone, Debug)]
+pub(crate) struct Instance {
+    /// The members' parts by rank. Of an operation among neighbours some may be missing.
+    pub(crate) parts: Vec<Option<Part>>,
+    /// Number of members in the first group of an inter-communicator.
+    pub(crate) side: Option<usize>,
 }
 
-/// The non-blocking collective operations on communicators of several members (rest of MPI 4.2): indices of the members'
-/// parts, by rank. The k-th request belongs to the k-th one of the others. Where a request never completes, its
-/// communicator is unknown, so that the numbers of all later ones are unsure.
-pub(crate) fn nonblocking(operations: &Operations, world: &World) -> Vec<Vec<usize>> {
-    let mut instances = Vec::new();
-    for (communicator, group) in world.communicators.iter().enumerate() {
-        let Group::One(members) = group else { continue };
-        if members.len() < 2 {
+impl Instance {
+    /// The part of some member.
+    pub(crate) fn any(&self) -> &Part {
+        self.parts.iter().flatten().next().expect("an operation that some member has recorded")
+    }
+
+    pub(crate) fn is_among_neighbors(&self) -> bool {
+        self.any().is_among_neighbors
+    }
+}
+
+/// The operations that match, and what does not.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Matched {
+    pub(crate) instances: Vec<Instance>,
+    /// Numbers of operations that not all members have recorded, whose members disagree, and whose numbers are unsure.
+    pub(crate) incomplete: usize,
+    pub(crate) contradicting: usize,
+    pub(crate) after_gap: usize,
+}
+
+/// The collective operations on communicators of several members: the k-th one of a series belongs to the k-th ones of the
+/// others (rest of MPI 4.2). Non-blocking ones count by their requests. Where a request never completes, its communicator is
+/// unknown, so that the numbers of all later ones are unsure.
+pub(crate) fn instances(operations: &Operations, world: &World, semantics: Semantics) -> Matched {
+    let mut matched = Matched::default();
+    let all: BTreeSet<(usize, Series)> =
+        operations.parts.iter().map(|part| (part.told.communicator, part.series)).collect();
+    for (communicator, series) in all {
+        let Some(members) = world.members(communicator).filter(|members| members.len() > 1) else { continue };
+        let side = match &world.communicators[communicator] {
+            Group::Two(a, _) => Some(a.len()),
+            _ => None,
+        };
+        // The reference does not match them.
+        if side.is_some() && semantics == Semantics::Reference {
             continue;
         }
-        let order = |at: usize| operations.nonblocking[at].request.order;
-        let of_member = |&process: &usize| -> Vec<usize> {
-            let is_this = |at: &usize| {
-                let one = &operations.nonblocking[*at];
-                one.process == process && one.communicator == communicator
+        let of_member = |&process: &usize| -> Vec<Part> {
+            let is_this = |part: &&Part| {
+                (part.process, part.told.communicator, part.series) == (process, communicator, series)
             };
-            let mut all: Vec<usize> = (0..operations.nonblocking.len()).filter(is_this).collect();
-            all.sort_by_key(|&at| order(at));
-            all
+            let mut parts: Vec<Part> = operations.parts.iter().filter(is_this).copied().collect();
+            parts.sort_by_key(Part::order);
+            parts
         };
-        let all: Vec<Vec<usize>> = members.iter().map(of_member).collect();
-        let unsure = |process: usize| {
-            let first = [operations.gaps[process], operations.never_completed[process]];
-            first.into_iter().flatten().min()
+        let of_members: Vec<Vec<Part>> = members.iter().map(of_member).collect();
+        let side_of = |(&process, parts): (&usize, &Vec<Part>)| {
+            let open = operations.never_completed[process].filter(|_| !series.is_blocking());
+            let unsure = [operations.gaps[process], open].into_iter().flatten().min();
+            (parts.iter().map(Part::order).collect(), unsure)
         };
-        let side = |(&process, of): (&usize, &Vec<usize>)| {
-            (of.iter().map(|&at| order(at)).collect(), unsure(process))
+        let sides: Vec<(Vec<usize>, Option<usize>)> = members.iter().zip(&of_members).map(side_of).collect();
+        let longest = of_members.iter().map(Vec::len).max().unwrap_or(0);
+        let is_equal = of_members.iter().all(|parts| parts.len() == longest);
+        let before_gap = |(orders, gap): &(Vec<usize>, Option<usize>)| {
+            gap.map(|gap| orders.iter().filter(|&&order| order < gap).count())
         };
-        let sides: Vec<(Vec<usize>, Option<usize>)> = members.iter().zip(&all).map(side).collect();
-        for number in 0..sure(&sides) {
-            let instance: Vec<usize> = all.iter().map(|of_member| of_member[number]).collect();
-            let what = |&at: &usize| (operations.nonblocking[at].operation, operations.nonblocking[at].root);
-            if instance.iter().all(|at| what(at) == what(&instance[0])) {
-                instances.push(instance);
+        let sure = sides.iter().filter_map(before_gap).min().filter(|_| !is_equal).unwrap_or(longest);
+        for number in 0..longest {
+            let parts: Vec<Option<Part>> =
+                of_members.iter().map(|parts| parts.get(number).copied()).collect();
+            let instance = Instance { parts, side };
+            let is_complete = instance.parts.iter().all(Option::is_some);
+            // Among neighbours the others are not affected by who lacks it (rest of MPI 5.2).
+            let is_partial = !is_complete && instance.is_among_neighbors();
+            let is_unsure = match is_partial {
+                true => {
+                    let present = sides.iter().zip(&instance.parts).filter(|(_, part)| part.is_some());
+                    present.filter_map(|(side, _)| before_gap(side)).any(|sure| number >= sure)
+                }
+                false => number >= sure,
+            };
+            let missing =
+                if is_partial { instance.missing_neighbors(world) } else { usize::from(!is_complete) };
+            matched.incomplete += missing;
+            if !is_complete && !is_partial {
+                continue;
+            }
+            if is_unsure {
+                matched.after_gap += usize::from(missing == 0);
+            } else if !agree(&instance) {
+                matched.contradicting += 1;
+            } else {
+                matched.instances.push(instance);
             }
         }
     }
-    instances
+    matched
 }
 
 /// Whether all members have the same operation with the same root.
-fn agree(operations: &Operations, instance: &[usize]) -> bool {
-    let what = |&one: &usize| (operations.collectives[one].operation, operations.collectives[one].root);
-    instance.iter().all(|one| what(one) == what(&instance[0]))
+fn agree(instance: &Instance) -> bool {
+    let parts: Vec<Part> = instance.parts.iter().flatten().copied().collect();
+    let what = |part: &Part| (part.told.operation, part.is_among_neighbors);
+    if parts.iter().any(|part| what(part) != what(&parts[0])) {
+        return false;
+    }
+    let Some(side) = instance.side else {
+        return parts.iter().all(|part| part.told.root == parts[0].told.root);
+    };
+    // Rest of MPI 7.2: one is the root, the others of its group say that it is in their group, those of the other group say
+    // who it is.
+    if parts.iter().all(|part| part.told.root.is_none()) {
+        return true;
+    }
+    let mut roots = (0..parts.len()).filter(|&rank| parts[rank].told.root == Some(ROOT_SELF));
+    let (Some(root), None) = (roots.next(), roots.next()) else { return false };
+    let in_group = if root < side { root } else { root - side };
+    parts.iter().enumerate().all(|(rank, part)| {
+        let expected = match ((rank < side) == (root < side), rank == root) {
+            (_, true) => ROOT_SELF,
+            (true, false) => ROOT_THIS_GROUP,
+            (false, false) => in_group as u32,
+        };
+        part.told.root == Some(expected)
+    })
 }

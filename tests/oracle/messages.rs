@@ -6,7 +6,7 @@ use replay::Semantics;
 
 use super::nonblocking::CollectiveWaits;
 use super::operations::Operations;
-use super::{Analysis, EventRef};
+use super::{Analysis, Edge, EventRef};
 
 /// Number of late senders that the reference keeps (Q6).
 const REMEMBERED: usize = 100;
@@ -148,7 +148,9 @@ impl Analysis {
         let is_empty = operations.sends[late.send].bytes == 0;
         self.add_at("mpi_latesender", r, late.idle);
         self.add_at(if is_empty { "mpi_sls_count" } else { "mpi_cls_count" }, r, 1);
-        self.late_senders.push(late);
+        let cause = operations.sends[late.send].at;
+        self.edges.push(Edge { class: "latesender", waiting: r, cause, wait: late.idle });
+        self.waited.insert((r.location, r.call), late.idle);
         memory.reported.push(late);
         if self.semantics == Semantics::Reference && memory.reported.len() > REMEMBERED {
             memory.reported.remove(0);
@@ -223,7 +225,9 @@ impl Analysis {
     }
 
     fn late_receiver(&mut self, operations: &Operations, c: EventRef, late: Late) {
-        self.late_receivers.push(late);
+        let cause = operations.receives[late.receive].posted;
+        self.edges.push(Edge { class: "latereceiver", waiting: c, cause, wait: late.idle });
+        self.waited.insert((c.location, c.call), late.idle);
         self.add_at("mpi_latereceiver", c, late.idle);
         let is_empty = operations.sends[late.send].bytes == 0;
         self.add_at(if is_empty { "mpi_slr_count" } else { "mpi_clr_count" }, c, 1);

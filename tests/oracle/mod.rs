@@ -7,12 +7,18 @@
 //! | file | content |
 //! |---|---|
 //! | `read` | events of an archive on the global clock, with calls and call paths (specification 2, 11.1) |
+//! | `events` | what an event says |
+//! | `world` | communicators and groups (specification 2.1) |
 //! | `booking` | exclusive time in the order of events (specification 7.2) |
 //! | `operations` | messages and collective operations of each process (specification 2.1) |
 //! | `matching` | matching of sends with receives, and of collective operations |
 //! | `messages` | wait states of messages (specification 5) |
 //! | `collectives` | wait states of collective operations (specification 6) |
+//! | `needs` | whom members of collective operations need (rest of MPI 2.2) |
 //! | `nonblocking` | wait states of non-blocking collective operations (rest of MPI 4) |
+//! | `probes` | late senders of blocking probes (rest of MPI 6.2) |
+//! | `polling` | tests and probes that find nothing (rest of MPI 6.3) |
+//! | `stalls` | messages that do not move on (rest of MPI 6.5) |
 //! | `tasks` | tasks (specification 11.1) |
 //! | `barriers` | barriers of threads (specification 11.2) |
 //! | `idle_threads` | idle time of worker threads (specification 16.4) |
@@ -25,16 +31,22 @@ mod barriers;
 mod booking;
 mod causes;
 mod collectives;
+mod events;
 pub(crate) mod findings;
 mod idle_threads;
 mod matching;
 mod messages;
+mod needs;
 mod nonblocking;
 mod operations;
+mod polling;
+mod probes;
 pub(crate) mod random;
 mod read;
 pub(crate) mod script;
+mod stalls;
 mod tasks;
+mod world;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,8 +55,6 @@ use replay::Semantics;
 
 use causes::Found;
 use collectives::CollectiveInstance;
-use messages::Late;
-use nonblocking::CollectiveWait;
 use operations::{HANDLES, Operations};
 use read::{Location, Role};
 
@@ -56,7 +66,7 @@ pub(crate) type Severities = BTreeMap<(String, String, usize), i64>;
 pub(crate) type Costs = BTreeMap<(String, String, usize), f64>;
 
 /// The metrics that are computed here.
-pub(crate) const METRICS: [&str; 52] = [
+pub(crate) const METRICS: [&str; 60] = [
     "time",
     "visits",
     "omp_management",
@@ -100,12 +110,20 @@ pub(crate) const METRICS: [&str; 52] = [
     "mpi_nbcoll_wait_12n",
     "mpi_nbcoll_wait_n21",
     "mpi_nbcoll_wait_scan",
+    "mpi_nbcoll_wait_neighbor",
     "mpi_nbcoll_wait_create",
     "mpi_nbcoll_wait_for_progress",
     "mpi_nbcoll_completion",
     "mpi_overlap",
     "mpi_overlap_hidden",
     "mpi_overlap_usable",
+    "mpi_comm_wait_at_create",
+    "mpi_comm_wait_at_free",
+    "mpi_wait_neighbor",
+    "mpi_p2p_wait_for_progress",
+    "mpi_polling",
+    "mpi_polling_latesender",
+    "mpi_polling_nbcoll",
     "critical_path",
     "critical_path_activities",
     "non_critical_path_activities",
@@ -142,8 +160,15 @@ pub(crate) const COSTS: [&str; 20] = [
     "delay_ompidle_longterm",
 ];
 
-/// Those that occur only in programs that create communicators without waiting for them.
-pub(crate) const COSTS_OF_HANDLES: [&str; 2] = ["delay_mgmt", "delay_mgmt_longterm"];
+/// Those that occur only in programs that create communicators, have operations among neighbours, or long messages.
+pub(crate) const COSTS_OF_REST: [&str; 6] = [
+    "delay_mgmt",
+    "delay_mgmt_longterm",
+    "delay_neighbor",
+    "delay_neighbor_longterm",
+    "delay_progress",
+    "delay_progress_longterm",
+];
 
 /// Those that occur only in programs with OpenMP barriers and MPI calls between them.
 pub(crate) const COSTS_OF_TEAMS: [&str; 2] = ["delay_ompbarrier", "delay_ompbarrier_longterm"];
@@ -152,7 +177,7 @@ pub(crate) const COSTS_OF_TEAMS: [&str; 2] = ["delay_ompbarrier", "delay_ompbarr
 pub(crate) type Samples = BTreeMap<String, Vec<i64>>;
 
 /// The patterns that have statistics (specification 13.1).
-pub(crate) const SAMPLED: [&str; 13] = [
+pub(crate) const SAMPLED: [&str; 16] = [
     "mpi_latesender",
     "mpi_latesender_wo",
     "mpi_latereceiver",
@@ -164,6 +189,9 @@ pub(crate) const SAMPLED: [&str; 13] = [
     "mpi_barrier_completion",
     "mpi_nxn_completion",
     "mpi_nbcoll_wait",
+    "mpi_comm_wait_at_create",
+    "mpi_wait_neighbor",
+    "mpi_p2p_wait_for_progress",
     "omp_ebarrier_wait",
     "omp_ibarrier_wait",
 ];
@@ -201,6 +229,16 @@ pub(crate) struct EventRef {
     at: usize,
 }
 
+/// Waiting of one event for another one (rest of MPI 2.3).
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    /// Class of the costs, in the names of metrics.
+    class: &'static str,
+    waiting: EventRef,
+    cause: EventRef,
+    wait: i64,
+}
+
 /// State of an analysis.
 struct Analysis {
     semantics: Semantics,
@@ -208,10 +246,14 @@ struct Analysis {
     severities: Severities,
     samples: Samples,
     /// Wait states that have causes (specification 7.1).
-    late_senders: Vec<Late>,
-    late_receivers: Vec<Late>,
-    collective_waits: Vec<CollectiveWait>,
+    edges: Vec<Edge>,
+    /// By location and call: the wait that counts of those for the operations that it completes (rest of MPI 2.4).
+    waited: BTreeMap<(usize, usize), i64>,
     collective_instances: Vec<CollectiveInstance>,
+    /// By the request of a non-blocking operation, as location and position: the time at which all that it needs had begun.
+    arrivals: BTreeMap<(usize, usize), i64>,
+    /// Number of collective operations that contradict each other behind a gap.
+    after_gap: usize,
 }
 
 impl Analysis {
@@ -321,12 +363,10 @@ impl Analysis {
             self.add_at(metric, receive.done, 1);
             self.add_at("bytes_rcvd", receive.done, bytes);
         }
-        for one in &operations.collectives {
-            self.count_collective(one.end, one.sent, one.received);
-        }
-        // Rest of MPI 4.5: the request names the operation, the completing call does not.
-        for one in operations.nonblocking.iter().filter(|one| one.operation.0 < HANDLES) {
-            self.count_collective(one.request, one.sent, one.received);
+        for part in operations.parts.iter().filter(|part| part.told.operation.0 < HANDLES) {
+            // Rest of MPI 4.5: the request names the operation, the completing call does not.
+            let place = if part.series.is_blocking() { part.ended } else { part.begun };
+            self.count_collective(place, part.told.sent, part.told.received);
         }
     }
 
@@ -351,34 +391,37 @@ fn above(path: &str) -> &str {
 /// Analyses the archive of a directory.
 pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> AnalysisResult {
     let (locations, world) = read::read(directory, semantics);
-    let operations = operations::collect(&locations, &world);
+    let operations = operations::collect(&locations, &world, semantics);
     let messages = matching::messages(&operations, semantics);
-    let instances = matching::instances(&operations, &world);
-    let nonblocking = matching::nonblocking(&operations, &world);
+    let matched = matching::instances(&operations, &world, semantics);
     let mut analysis = Analysis {
         semantics,
         locations,
         severities: Severities::new(),
         samples: Samples::new(),
-        late_senders: Vec::new(),
-        late_receivers: Vec::new(),
-        collective_waits: Vec::new(),
+        edges: Vec::new(),
+        waited: BTreeMap::new(),
         collective_instances: Vec::new(),
+        arrivals: BTreeMap::new(),
+        after_gap: 0,
     };
     analysis.time_and_visits();
     analysis.thread_barriers();
     analysis.idle_threads();
     analysis.counts(&operations, &messages);
-    let mut waits = analysis.nonblocking(&operations, &nonblocking);
+    let mut waits = analysis.nonblocking(&operations, &matched.instances, &world);
     let with_longer_wait = analysis.late_senders(&operations, &messages, &mut waits);
     analysis.late_receivers(&operations, &messages, &with_longer_wait);
     analysis.collective_waits(waits);
-    analysis.collectives(&operations, &instances);
+    analysis.collectives(&operations, &matched.instances, &world);
     analysis.init_and_finalize(world.processes);
+    analysis.probes(&operations, &messages, &world);
+    analysis.polling(&operations, &messages, &world);
+    analysis.stalls(&operations, &messages, world.resolution);
     let found = causes::find(&analysis, &operations, world.processes);
     analysis.severities.extend(found.severities);
     analysis.severities.retain(|_, value| *value != 0);
-    let findings = analysis.findings(&operations, &messages);
+    let findings = analysis.findings(&operations, &messages, &matched, &world);
     let has_tasks = analysis.locations.iter().any(|location| !location.of_tasks.is_empty());
     let Found { costs, is_circular, .. } = found;
     let Analysis { severities, samples, .. } = analysis;

@@ -5,10 +5,13 @@
 
 use std::collections::HashMap;
 
-use model::CollectiveOp;
+use replay::Semantics;
 
 use super::EventRef;
-use super::read::{Envelope, EventKind, Group, Location, World};
+use super::events::{Envelope, EventKind, Told};
+use super::matching::Instance;
+use super::read::Location;
+use super::world::{Group, World};
 
 /// First code of operations that create or destroy handles; these are not counted anywhere (Q1).
 pub(crate) const HANDLES: u8 = 17;
@@ -46,30 +49,43 @@ pub(crate) struct Receive {
     pub(crate) bytes: i64,
 }
 
-/// One process's part of a collective operation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Collective {
-    pub(crate) process: usize,
-    pub(crate) communicator: usize,
-    pub(crate) operation: CollectiveOp,
-    pub(crate) root: Option<u32>,
-    pub(crate) begin: i64,
-    pub(crate) end: EventRef,
-    pub(crate) sent: i64,
-    pub(crate) received: i64,
+/// Operations of a series are numbered by themselves on each communicator (rest of MPI 4.2, 7.1).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Series {
+    Data,
+    Handles,
+    Neighborhoods,
+    NonBlocking,
+    NonBlockingNeighborhoods,
+    /// The starts of one persistent operation.
+    Persistent(u64),
 }
 
-/// One process's part of a non-blocking collective operation.
+impl Series {
+    pub(crate) fn is_blocking(self) -> bool {
+        matches!(self, Series::Data | Series::Handles | Series::Neighborhoods)
+    }
+}
+
+/// One process's part of a collective operation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NonBlocking {
+pub(crate) struct Part {
     pub(crate) process: usize,
-    pub(crate) communicator: usize,
-    pub(crate) operation: CollectiveOp,
-    pub(crate) root: Option<u32>,
-    pub(crate) sent: i64,
-    pub(crate) received: i64,
-    pub(crate) request: EventRef,
-    pub(crate) done: EventRef,
+    pub(crate) series: Series,
+    pub(crate) is_among_neighbors: bool,
+    pub(crate) told: Told,
+    /// The record of its begin, or the request.
+    pub(crate) begun: EventRef,
+    /// The record of its end, or completion.
+    pub(crate) ended: EventRef,
+}
+
+/// A test of an active request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tested {
+    pub(crate) at: EventRef,
+    /// The event that started the operation.
+    pub(crate) started: EventRef,
 }
 
 /// All operations, those of one process in the order of time.
@@ -77,12 +93,21 @@ pub(crate) struct NonBlocking {
 pub(crate) struct Operations {
     pub(crate) sends: Vec<Send>,
     pub(crate) receives: Vec<Receive>,
-    pub(crate) collectives: Vec<Collective>,
-    /// Those of one process in the order of completion.
-    pub(crate) nonblocking: Vec<NonBlocking>,
+    /// Those of one process in the order of their ends.
+    pub(crate) parts: Vec<Part>,
+    /// Events that post receives, whether these complete or not, and that claim messages.
+    pub(crate) posted: Vec<EventRef>,
+    /// Matched probes, with their records.
+    pub(crate) claimed: Vec<EventRef>,
+    pub(crate) tests: Vec<Tested>,
+    /// Events that complete operations, or cancel them.
+    pub(crate) completions: Vec<EventRef>,
+    /// Number of requests that never complete.
+    pub(crate) open_requests: usize,
     /// Position of the first request of each process for a collective operation that never completes.
     pub(crate) never_completed: Vec<Option<usize>>,
-    /// Leave events of calls.
+    /// Enter and leave events of calls.
+    pub(crate) enters: Vec<EventRef>,
     pub(crate) leaves: Vec<EventRef>,
     /// Position of the first gap in the record of each process.
     pub(crate) gaps: Vec<Option<usize>>,
@@ -98,24 +123,45 @@ enum ActiveRequest {
     /// Index of the send.
     Send(usize),
     Receive(EventRef),
-    Collective(EventRef),
+    /// With the number of the persistent operation.
+    Collective(EventRef, Option<u64>),
     /// Of a message that a matched probe has claimed.
     Claimed(EventRef, Envelope, EventRef),
 }
 
+impl Part {
+    /// Its position in the order in which operations are numbered.
+    pub(crate) fn order(&self) -> usize {
+        if self.series.is_blocking() { self.ended.order } else { self.begun.order }
+    }
+}
+
+impl Operations {
+    /// Whether a member's recorder was switched off before: the operation may differ from the others'.
+    pub(crate) fn is_doubted(&self, instance: &Instance) -> bool {
+        instance.parts.iter().flatten().any(|part| {
+            let gap = self.gaps[part.process];
+            self.were_off[part.process] && gap.is_some_and(|gap| part.order() >= gap)
+        })
+    }
+}
+
 /// Collects the operations of all processes.
-pub(crate) fn collect(locations: &[Location], world: &World) -> Operations {
+pub(crate) fn collect(locations: &[Location], world: &World, semantics: Semantics) -> Operations {
     let mut operations = Operations::default();
     for process in 0..world.processes {
         ProcessReader {
             process,
             world,
+            semantics,
+            locations,
             all: &mut operations,
+            begun: HashMap::new(),
             requests: HashMap::new(),
             claimed: HashMap::new(),
             requested: Vec::new(),
         }
-        .collect(locations);
+        .collect();
     }
     operations
 }
@@ -123,7 +169,11 @@ pub(crate) fn collect(locations: &[Location], world: &World) -> Operations {
 struct ProcessReader<'a> {
     process: usize,
     world: &'a World,
+    semantics: Semantics,
+    locations: &'a [Location],
     all: &'a mut Operations,
+    /// The last begin of a collective operation on each location.
+    begun: HashMap<usize, EventRef>,
     requests: HashMap<u64, ActiveRequest>,
     /// Messages that a matched probe has claimed.
     claimed: HashMap<u64, (EventRef, Envelope)>,
@@ -131,8 +181,9 @@ struct ProcessReader<'a> {
     requested: Vec<usize>,
 }
 
-impl ProcessReader<'_> {
-    fn collect(&mut self, locations: &[Location]) {
+impl<'a> ProcessReader<'a> {
+    fn collect(&mut self) {
+        let locations = self.locations;
         let of_process =
             || locations.iter().enumerate().filter(|(_, location)| location.process == self.process);
         let mut events: Vec<_> = of_process()
@@ -152,7 +203,9 @@ impl ProcessReader<'_> {
             match (event.kind, event.call) {
                 (EventKind::RecordingOff, _) => (gap, was_off) = (gap.or(Some(order)), true),
                 (EventKind::Left(left), _) => self.all.leaves.push(place(left)),
+                (EventKind::Entered(entered), _) => self.all.enters.push(place(entered)),
                 // Specification 2.4: only calls of MPI communicate.
+                (EventKind::CollectiveBegin, Some(call)) => _ = self.begun.insert(location, place(call)),
                 (kind, Some(call)) if locations[location].calls[call].is_mpi => {
                     self.handle(place(call), kind)
                 }
@@ -161,16 +214,31 @@ impl ProcessReader<'_> {
         }
         self.all.gaps.push(gap);
         self.all.were_off.push(was_off);
-        let done = self.all.nonblocking.iter().filter(|one| one.process == self.process);
-        let completed: Vec<usize> = done.map(|one| one.request.order).collect();
+        let done = self.all.parts.iter().filter(|part| part.process == self.process);
+        let completed: Vec<usize> = done.map(|part| part.begun.order).collect();
         let never_completed = self.requested.iter().copied().find(|order| !completed.contains(order));
         self.all.never_completed.push(never_completed);
+        self.all.open_requests += self.requests.len();
         let is_receive =
             |it: &ActiveRequest| matches!(it, ActiveRequest::Receive(_) | ActiveRequest::Claimed(..));
         self.all.have_open_receives.push(self.requests.values().any(is_receive));
     }
 
     fn handle(&mut self, at: EventRef, kind: EventKind) {
+        match kind {
+            EventKind::Recv(_) | EventKind::IrecvRequest(_) => self.all.posted.push(at),
+            // Who claims a message decides which one the process gets, like who posts a receive.
+            EventKind::Probe(..) => {
+                self.all.posted.push(at);
+                self.all.claimed.push(at);
+            }
+            EventKind::IsendComplete(_)
+            | EventKind::Irecv(..)
+            | EventKind::Imrecv { .. }
+            | EventKind::CollectiveComplete(..)
+            | EventKind::Cancelled(_) => self.all.completions.push(at),
+            _ => {}
+        }
         match kind {
             EventKind::Send(envelope) => {
                 self.send(at, envelope, Some(at));
@@ -189,10 +257,13 @@ impl ProcessReader<'_> {
             }
             EventKind::Recv(envelope) => self.receive(at, at, at, envelope, envelope.bytes),
             EventKind::Irecv(envelope, request) => {
-                // If the posting was not recorded, only the completion is known.
                 let posted = match self.requests.remove(&request) {
                     Some(ActiveRequest::Receive(posted)) => posted,
-                    _ => at,
+                    // The posting was not recorded: it counts as if it was posted now.
+                    _ => {
+                        self.all.posted.push(at);
+                        at
+                    }
                 };
                 self.receive(posted, posted, at, envelope, envelope.bytes);
             }
@@ -221,36 +292,63 @@ impl ProcessReader<'_> {
                     self.receive(claimed, posted, at, envelope, bytes);
                 }
             }
-            EventKind::Collective { operation, communicator, root, begin, sent, received } => {
-                if operation.0 < HANDLES {
-                    let process = self.process;
-                    let one =
-                        Collective { process, communicator, operation, root, begin, end: at, sent, received };
-                    self.all.collectives.push(one);
-                }
+            EventKind::Test(request) => {
+                let started = self.requests.get(&request).map(|request| match *request {
+                    ActiveRequest::Send(send) => self.all.sends[send].at,
+                    ActiveRequest::Receive(posted) | ActiveRequest::Claimed(_, _, posted) => posted,
+                    ActiveRequest::Collective(requested, _) => requested,
+                });
+                self.all.tests.extend(started.map(|started| Tested { at, started }));
             }
-            EventKind::CollectiveRequest(request) => {
+            EventKind::CollectiveEnd(told) => self.collective_end(at, told),
+            EventKind::CollectiveRequest(request, persistent) => {
                 self.requested.push(at.order);
-                self.requests.insert(request, ActiveRequest::Collective(at));
+                self.requests.insert(request, ActiveRequest::Collective(at, persistent));
             }
-            EventKind::CollectiveComplete { operation, communicator, root, sent, received, request } => {
+            EventKind::CollectiveComplete(told, request) => {
                 // If the request was not recorded, no call path names the operation.
-                if let Some(ActiveRequest::Collective(request)) = self.requests.remove(&request) {
+                if let Some(ActiveRequest::Collective(begun, persistent)) = self.requests.remove(&request) {
+                    let is_among_neighbors = told.neighbors.is_some();
+                    let series = match persistent {
+                        Some(operation) => Series::Persistent(operation),
+                        None if is_among_neighbors => Series::NonBlockingNeighborhoods,
+                        None => Series::NonBlocking,
+                    };
                     let process = self.process;
-                    self.all.nonblocking.push(NonBlocking {
-                        process,
-                        communicator,
-                        operation,
-                        root,
-                        sent,
-                        received,
-                        request,
-                        done: at,
-                    });
+                    self.all.parts.push(Part { process, series, is_among_neighbors, told, begun, ended: at });
                 }
             }
-            EventKind::RecordingOff | EventKind::Entered | EventKind::Left(_) | EventKind::Joined => {}
+            EventKind::RecordingOff
+            | EventKind::Entered(_)
+            | EventKind::Left(_)
+            | EventKind::Joined
+            | EventKind::CollectiveBegin => {}
         }
+    }
+
+    fn collective_end(&mut self, at: EventRef, told: Told) {
+        let Some(begun) = self.begun.remove(&at.location) else { return };
+        let name = self.name(at);
+        let is_among_neighbors = self.semantics == Semantics::Corrected
+            && (told.neighbors.is_some() || name.starts_with("neighbor_"));
+        let series = match told.operation.0 {
+            // Q1
+            HANDLES.. if self.semantics == Semantics::Reference => return,
+            // What belongs to MPI_Init and MPI_Finalize is theirs (rest of MPI 3.2), and to free a communicator is local (rest of MPI 7.1).
+            17 if !is_init(name) => Series::Handles,
+            18 if name == "comm_disconnect" => Series::Handles,
+            HANDLES.. => return,
+            _ if is_among_neighbors => Series::Neighborhoods,
+            _ => Series::Data,
+        };
+        let process = self.process;
+        self.all.parts.push(Part { process, series, is_among_neighbors, told, begun, ended: at });
+    }
+
+    /// MPI's name of the region around an event.
+    fn name(&self, place: EventRef) -> &'a str {
+        let locations = self.locations;
+        &locations[place.location].calls[place.call].mpi_name
     }
 
     fn send(&mut self, at: EventRef, envelope: Envelope, completion: Option<EventRef>) -> usize {

@@ -14,9 +14,12 @@ mod calls;
 mod ending;
 pub(crate) mod features;
 mod group;
+mod neighbors;
 mod nonblocking;
+mod probes;
 mod program;
 
+use neighbors::Topology;
 use nonblocking::{PersistentCollective, SimulatedCollective};
 
 /// Envelope of a receive, with wildcards.
@@ -75,6 +78,7 @@ enum Persistent {
 #[derive(Clone, Debug)]
 enum Open {
     Receive,
+    Probe,
     Complete(&'static str),
     Leave,
 }
@@ -111,7 +115,15 @@ struct SimulatedProcess {
 struct ProgramGenerator {
     random: Random,
     processes: Vec<SimulatedProcess>,
+    /// Communicators, and behind the first ones sets of neighbours.
     communicators: Vec<(String, Members)>,
+    usable: usize,
+    topologies: Vec<Topology>,
+    /// Whether the recorder tells what probes have found, what tests have asked for, and which persistent operation is
+    /// started.
+    tells_probes: bool,
+    tells_tests: bool,
+    tells_persistent: bool,
     /// Non-blocking operations so far.
     collectives: Vec<SimulatedCollective>,
     persistent: Vec<PersistentCollective>,
@@ -152,7 +164,12 @@ fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>
     let mut random = Random::new(seed.wrapping_mul(2_654_435_761) + 77);
     let ranks = 1 + random.below(5);
     let threads = if random.chance(30) && distinct.is_none() { 1 + random.below(3) } else { 1 };
-    let communicators = group::communicators(&mut random, ranks);
+    let mut communicators = group::communicators(&mut random, ranks);
+    let usable = communicators.len();
+    let topologies = match distinct {
+        None => neighbors::topologies(&mut random, &mut communicators, ranks),
+        Some(_) => Vec::new(),
+    };
     let is_synchronous = random.chance(50);
     let is_multiple = random.chance(60);
     let process = |rank: usize, random: &mut Random| SimulatedProcess {
@@ -180,10 +197,16 @@ fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>
     let switches_off = if random.chance(25) && distinct.is_none() { 4 } else { 0 };
     let contradicts = if random.chance(5) && distinct.is_none() { 10 } else { 0 };
     let forgets = if random.chance(25) { 8 } else { 0 };
+    let [tells_probes, tells_tests, tells_persistent] = [50, 60, 70].map(|percent| random.chance(percent));
     let mut generator = ProgramGenerator {
         random,
         processes,
         communicators,
+        usable,
+        topologies,
+        tells_probes,
+        tells_tests,
+        tells_persistent,
         collectives: Vec::new(),
         persistent: Vec::new(),
         is_synchronous,

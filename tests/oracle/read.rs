@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use model::{
-    CollectiveOp, Definitions, GroupType, LocationType, MeasurementMode, Members, Paradigm, RegionRole,
+    CollectiveOp, Definitions, GroupType, LocationType, MeasurementMode, Paradigm, RegionRole, attributes,
 };
-use otf2::{Archive, Definition, Event, ROOT_NONE};
+use otf2::{Archive, Attribute, Definition, Event, ROOT_NONE};
 use replay::Semantics;
 
+use super::events::{Envelope, EventKind, LocationEvent, Told};
 use super::tasks::Tasks;
+use super::world::World;
 
 /// Role of a region in the analysis, besides its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,70 +48,8 @@ pub(crate) struct Call {
     /// Positions of enter and leave among the location's events.
     pub(crate) entered_at: usize,
     pub(crate) left_at: usize,
-}
-
-/// Envelope of a message from the perspective of one side, with ranks of the communicator.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Envelope {
-    pub(crate) communicator: usize,
-    pub(crate) peer: u32,
-    pub(crate) tag: u32,
-    pub(crate) bytes: i64,
-}
-
-/// Kind of an event, with its fields.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum EventKind {
-    Send(Envelope),
-    Isend(Envelope, u64),
-    IsendComplete(u64),
-    IrecvRequest(u64),
-    Recv(Envelope),
-    Irecv(Envelope, u64),
-    Cancelled(u64),
-    Probe(Envelope, u64),
-    Mrecv {
-        message: u64,
-        bytes: i64,
-    },
-    ImrecvRequest {
-        message: u64,
-        request: u64,
-    },
-    Imrecv {
-        request: u64,
-        bytes: i64,
-    },
-    Collective {
-        operation: CollectiveOp,
-        communicator: usize,
-        root: Option<u32>,
-        begin: i64,
-        sent: i64,
-        received: i64,
-    },
-    CollectiveRequest(u64),
-    CollectiveComplete {
-        operation: CollectiveOp,
-        communicator: usize,
-        root: Option<u32>,
-        sent: i64,
-        received: i64,
-        request: u64,
-    },
-    RecordingOff,
-    Entered,
-    Left(usize),
-    Joined,
-}
-
-/// An event of a location.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LocationEvent {
-    pub(crate) time: i64,
-    /// The innermost call around it.
-    pub(crate) call: Option<usize>,
-    pub(crate) kind: EventKind,
+    /// The message that it has found, if it is a probe whose leave tells that.
+    pub(crate) found: Option<Envelope>,
 }
 
 /// Exclusive time of a call path, attributed where a location enters or leaves a call (specification 7.2).
@@ -150,22 +90,6 @@ impl Location {
     }
 }
 
-/// The members of a communicator, as indices of processes.
-#[derive(Clone, Debug)]
-pub(crate) enum Group {
-    /// Each process alone (`MPI_COMM_SELF`).
-    Alone,
-    One(Vec<usize>),
-    Two(Vec<usize>, Vec<usize>),
-}
-
-/// Data that all processes share.
-#[derive(Clone, Debug)]
-pub(crate) struct World {
-    pub(crate) processes: usize,
-    pub(crate) communicators: Vec<Group>,
-}
-
 /// A parallel region on its master.
 struct Fork {
     path: String,
@@ -198,7 +122,8 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
             teams: 0,
             stack: Vec::new(),
             tasks: Tasks::default(),
-            begin: None,
+            has_begun: false,
+            attributes: Vec::new(),
             location: Location {
                 process,
                 thread,
@@ -220,8 +145,8 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
         locations.push(location);
     }
     put_below_one_root(&mut locations, programs.values());
-    let communicators = (0..definitions.communicators.len()).map(|at| group(&definitions, at)).collect();
-    (locations, World { processes: definitions.location_groups.len(), communicators })
+    let world = World::new(&definitions, semantics);
+    (locations, world)
 }
 
 /// Number of a thread in its team.
@@ -234,23 +159,6 @@ fn number(definitions: &Definitions, reference: u64) -> u64 {
     let mut places =
         of_openmp(GroupType::COMM_GROUP).map(|team| team.members.iter().position(|&it| it == at));
     places.find_map(|place| place).expect("a team of the thread") as u64
-}
-
-/// The members of a communicator. Groups refer to the locations of MPI, which refer to location ids.
-fn group(definitions: &Definitions, communicator: usize) -> Group {
-    let all = definitions
-        .groups
-        .iter()
-        .find(|group| group.kind == GroupType::COMM_LOCATIONS && group.paradigm == Paradigm::MPI)
-        .expect("locations of MPI");
-    let process = |&member: &u64| definitions.locations.find(all.members[member as usize]).unwrap().group;
-    let side = |group: usize| definitions.groups[group].members.iter().map(process).collect();
-    match definitions.communicators[communicator].members {
-        Members::Group(group) if definitions.groups[group].kind == GroupType::COMM_SELF => Group::Alone,
-        Members::Group(group) if definitions.groups[group].paradigm != Paradigm::MPI => Group::Alone,
-        Members::Group(group) => Group::One(side(group)),
-        Members::Inter(a, b) => Group::Two(side(a), side(b)),
-    }
 }
 
 /// The program of each process: the last part of its path. If all that name theirs run the same, so do the
@@ -325,8 +233,10 @@ pub(super) struct Reader<'a> {
     teams: usize,
     pub(super) stack: Vec<usize>,
     pub(super) tasks: Tasks,
-    /// Start of the active collective operation.
-    begin: Option<i64>,
+    /// Whether a collective operation has begun that has not ended.
+    has_begun: bool,
+    /// The attributes of the event, with global references.
+    attributes: Vec<Attribute>,
     pub(super) location: Location,
     /// Time up to which exclusive time is attributed.
     pub(super) booked: Option<i64>,
@@ -344,7 +254,10 @@ impl Reader<'_> {
             }
         }
         let Ok(file) = archive.event_file(reference) else {
-            self.location.is_missing = self.definitions.locations.find(reference).unwrap().events > 0;
+            // Where no location counts its events, each should have a file.
+            let counts = |reference| self.definitions.locations.find(reference).unwrap().events > 0;
+            let all = &self.definitions.locations;
+            self.location.is_missing = counts(reference) || all.iter().all(|location| location.events == 0);
             return;
         };
         let mut events = archive.events(&file);
@@ -361,6 +274,7 @@ impl Reader<'_> {
             if let Event::BufferFlush { stop_time } = record.event {
                 flushes.push((time, correct(&offsets, stop_time.0 as i64)));
             } else {
+                self.attributes = record.attributes.iter().map(|it| it.map(&local.mappings)).collect();
                 self.event(time, record.event.map(&local.mappings));
             }
             last = last.max(time);
@@ -395,7 +309,12 @@ impl Reader<'_> {
                 }
             }
             Event::Enter { region } => self.enter(time, region),
-            Event::Leave { .. } => self.leave(time),
+            Event::Leave { .. } => {
+                if let Some(&call) = self.stack.last() {
+                    self.location.calls[call].found = self.found();
+                }
+                self.leave(time);
+            }
             Event::MeasurementOnOff { measurement_mode } if measurement_mode == MeasurementMode::ON => {
                 self.leave(time)
             }
@@ -420,7 +339,10 @@ impl Reader<'_> {
                 self.switch_task(time, creating_thread, generation_number);
             }
             Event::ThreadTaskComplete { .. } => self.complete_task(time),
-            Event::MpiCollectiveBegin {} => self.begin = Some(time),
+            Event::MpiCollectiveBegin {} => {
+                self.has_begun = true;
+                self.add_event(time, EventKind::CollectiveBegin);
+            }
             _ => {
                 if let Some(kind) = self.communication(event) {
                     self.add_event(time, kind);
@@ -464,19 +386,19 @@ impl Reader<'_> {
             Event::MpiImrecv { request_id, msg_length } => {
                 EventKind::Imrecv { request: request_id, bytes: msg_length as i64 }
             }
+            Event::MpiRequestTest { request_id } => EventKind::Test(request_id),
             Event::MpiCollectiveEnd { collective_op, communicator, root, size_sent, size_received } => {
-                EventKind::Collective {
-                    operation: collective_op,
-                    communicator: self.definitions.communicators.position(communicator.into()).unwrap(),
-                    root: Some(root).filter(|&root| root != ROOT_NONE),
-                    begin: self.begin.take()?,
-                    sent: size_sent as i64,
-                    received: size_received as i64,
-                }
+                let bytes = [size_sent, size_received];
+                // Without a begin it is ignored.
+                std::mem::take(&mut self.has_begun).then_some(())?;
+                EventKind::CollectiveEnd(self.told(collective_op, communicator, root, bytes))
             }
             // Rest of MPI 1: the reference skips these records.
             _ if self.semantics == Semantics::Reference => return None,
-            Event::NonBlockingCollectiveRequest { request_id } => EventKind::CollectiveRequest(request_id),
+            Event::NonBlockingCollectiveRequest { request_id } => {
+                let persistent = self.attribute(attributes::PERSISTENT_OPERATION);
+                EventKind::CollectiveRequest(request_id, persistent)
+            }
             Event::NonBlockingCollectiveComplete {
                 collective_op,
                 communicator,
@@ -484,15 +406,44 @@ impl Reader<'_> {
                 size_sent,
                 size_received,
                 request_id,
-            } => EventKind::CollectiveComplete {
-                operation: collective_op,
-                communicator: self.definitions.communicators.position(communicator.into()).unwrap(),
-                root: Some(root).filter(|&root| root != ROOT_NONE),
-                sent: size_sent as i64,
-                received: size_received as i64,
-                request: request_id,
-            },
+            } => {
+                let bytes = [size_sent, size_received];
+                EventKind::CollectiveComplete(self.told(collective_op, communicator, root, bytes), request_id)
+            }
             _ => return None,
+        })
+    }
+
+    fn told(&self, operation: CollectiveOp, communicator: u32, root: u32, bytes: [u64; 2]) -> Told {
+        let [sent, received] = bytes.map(|bytes| bytes as i64);
+        let group = |name: &str| self.definitions.groups.position(self.attribute(name)?);
+        Told {
+            operation,
+            communicator: self.definitions.communicators.position(communicator.into()).unwrap(),
+            root: Some(root).filter(|&root| root != ROOT_NONE),
+            sent,
+            received,
+            neighbors: group(attributes::NEIGHBORS_IN).zip(group(attributes::NEIGHBORS_OUT)).map(Into::into),
+        }
+    }
+
+    /// An attribute of the event; the reference knows none.
+    fn attribute(&self, name: &str) -> Option<u64> {
+        let is_this = |it: &&Attribute| {
+            self.definitions.attributes.find(it.attribute.into()).is_some_and(|known| known == name)
+        };
+        let found = self.attributes.iter().find(is_this)?;
+        (self.semantics == Semantics::Corrected).then_some(found.value.bits)
+    }
+
+    /// Rest of MPI 3.3, R4: the message that the probe has found which this event leaves.
+    fn found(&self) -> Option<Envelope> {
+        let communicator = self.attribute(attributes::PROBE_COMM)?;
+        Some(Envelope {
+            communicator: self.definitions.communicators.position(communicator)?,
+            peer: self.attribute(attributes::PROBE_SOURCE)? as u32,
+            tag: self.attribute(attributes::PROBE_TAG)? as u32,
+            bytes: 0,
         })
     }
 
@@ -559,6 +510,7 @@ impl Reader<'_> {
             join,
             entered_at: at,
             left_at: at,
+            found: None,
         };
         self.stack.push(self.location.calls.len());
         self.location.calls.push(call);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use model::{CollectiveOp, Paradigm};
+use model::{CollectiveOp, Paradigm, attributes};
 
 use crate::support::trace::{AtWindow, Members, Message, OfFile, Step, Trace};
 
@@ -44,7 +44,7 @@ pub(crate) fn script(trace: &Trace) -> String {
         }
         text.push('\n');
         for (time, step) in &stream.events {
-            writeln!(text, "  {time} {}", words(step)).unwrap();
+            writeln!(text, "  {time} {}", words(trace, step)).unwrap();
         }
     }
     text
@@ -59,7 +59,30 @@ fn operation_and_root(operation: CollectiveOp, root: Option<u32>) -> String {
     name + &root.map_or(String::new(), |root| format!(" root {root}"))
 }
 
-fn words(step: &Step) -> String {
+fn attribute(trace: &Trace, &(name, value): &(&str, u64)) -> String {
+    let communicator = || match value {
+        0 => "world",
+        1 => "self",
+        _ => &trace.communicators[value as usize - 2].0,
+    };
+    match name {
+        attributes::UNRECORDED => format!("unrecorded {value}"),
+        attributes::POSTED => format!("posted {value}"),
+        attributes::DISORDERED => "disordered".into(),
+        attributes::COUNTED => "counted".into(),
+        attributes::PROBE_SOURCE => format!("source {value}"),
+        attributes::PROBE_TAG => format!("tag {value}"),
+        attributes::PROBE_COMM => format!("comm {}", communicator()),
+        attributes::NEIGHBORS_IN => format!("in {}", communicator()),
+        attributes::NEIGHBORS_OUT => format!("out {}", communicator()),
+        attributes::PERSISTENT_OPERATION => format!("persistent {value}"),
+        attributes::PARTITIONED => format!("partitioned {value}"),
+        attributes::FILE => format!("file {}", trace.files[value as usize].0),
+        _ => panic!("no words for {name}"),
+    }
+}
+
+fn words(trace: &Trace, step: &Step) -> String {
     let parts = |m: &Message| format!("tag {} bytes {} comm {}", m.tag, m.bytes, m.communicator);
     match step {
         Step::Enter(region) => format!("> {region}"),
@@ -112,13 +135,8 @@ fn words(step: &Step) -> String {
             format!("release {lock} order {order} model {}", name(*model))
         }
         Step::WithAttributes(step, told) => {
-            let known = |&(name, value): &(&str, u64)| {
-                let name = name.rsplit(':').next().unwrap_or(name).to_lowercase();
-                let has_value = matches!(name.as_str(), "unrecorded" | "posted");
-                if has_value { format!("{name} {value}") } else { name }
-            };
-            let told: Vec<String> = told.iter().map(known).collect();
-            format!("with {} : {}", told.join(" "), words(step))
+            let told: Vec<String> = told.iter().map(|it| attribute(trace, it)).collect();
+            format!("with {} : {}", told.join(" "), words(trace, step))
         }
         Step::Recording(on) => (if *on { "on" } else { "off" }).into(),
         Step::Flush { until } => format!("flush {until}"),

@@ -21,7 +21,9 @@ pub(super) fn synchronise(members: Members<'_>) -> Option<Synchronisations> {
         return Some(members.with(synchronisation, |at| moves((members.record)(at))));
     }
     if members.is_soft {
-        return Some(soft::synchronise(members, |record| record.sent > 0, |record| record.received > 0));
+        let needs =
+            |record: MemberRecord, last: MemberRecord| record.received > 0 && record.begin < last.begin;
+        return Some(soft::synchronise(members, |record| record.sent > 0, needs));
     }
     let last = members.last_sender()?;
     let last_begin = (members.record)(last).begin;

@@ -9,7 +9,7 @@ use super::{Members, Synchronisation, Synchronisations, soft};
 
 /// Members synchronise only where somebody waits (rest of MPI 2.3).
 pub(super) fn synchronise(members: Members<'_>) -> Option<Synchronisations> {
-    let mut all = soft::synchronise(members, |_| true, |_| true);
+    let mut all = soft::synchronise(members, |_| true, |_, _| true);
     let begin = |at: usize| (members.record)(at).begin;
     let awaited: BTreeSet<Ticks> = (0..members.count)
         .filter_map(|at| all[at].map(|it| it.last_begin).filter(|&last_begin| begin(at) < last_begin))
@@ -30,5 +30,7 @@ mod tests {
         assert_eq!(softly_synchronised(Handle, &records), [Some((1, 3)), Some((7, 9)), Some((7, 9))]);
         assert_eq!(softly_synchronised(Handle, &[(0, 3, 0, 0), (4, 9, 0, 0)]), [None; 2]);
         assert_eq!(softly_synchronised(Handle, &[(4, 8, 0, 0), (4, 9, 0, 0)]), [None; 2]);
+        let together = [(4, 8, 0, 0), (4, 9, 0, 0), (2, 7, 0, 0)];
+        assert_eq!(softly_synchronised(Handle, &together), [Some((4, 7)); 3]);
     }
 }

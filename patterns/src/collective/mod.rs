@@ -143,6 +143,12 @@ impl Members<'_> {
         (0..self.count).filter(move |&at| select((self.record)(at)))
     }
 
+    /// Whether a member that another one needs has been awaited: where members may end before others begin, those that began
+    /// after its end were not (rest of MPI 2.1).
+    fn has_awaited(self, at: usize, other: usize) -> bool {
+        !self.is_soft || (self.record)(other).begin <= (self.record)(at).end
+    }
+
     /// The latest start among the selected members.
     fn last_begin(self, select: impl Fn(MemberRecord) -> bool) -> Option<Ticks> {
         self.select(select).map(|at| (self.record)(at).begin).max()

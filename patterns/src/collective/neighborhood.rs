@@ -20,7 +20,8 @@ pub fn awaited_among(
     if own.received == 0 {
         return Awaited::default();
     }
-    let others = || neighbors.iter().filter(|&&(neighbor, _)| neighbor != at);
+    let others =
+        || neighbors.iter().filter(|&&(neighbor, _)| neighbor != at && members.has_awaited(at, neighbor));
     let last_of = |time: &dyn Fn(usize) -> Option<Ticks>, until: Ticks| {
         let timed = others().filter_map(|&(neighbor, rank)| Some((time(neighbor)?, Reverse(rank), neighbor)));
         timed.filter(|&(time, ..)| time <= until).max().map(|(.., neighbor)| neighbor)

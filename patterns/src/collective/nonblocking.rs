@@ -72,8 +72,8 @@ pub fn awaited_by_each(
     for at in (0..members.count).filter(|&at| takes(at)) {
         let until = if members.is_soft { (members.record)(at).end } else { Ticks::MAX };
         all[at] = Awaited {
-            last: requests.last_until(until, None),
-            returned: returns.last_until(left(at), Some(at)),
+            last: requests.last_until(until, |_| true),
+            returned: returns.last_until(left(at), |other| other != at && members.has_awaited(at, other)),
         };
     }
     all
@@ -125,5 +125,20 @@ mod tests {
         let rows = [(1, None, 6, 8, 8), (4, None, 30, 8, 8), (15, None, 30, 8, 8)];
         assert_eq!(awaited(CollectiveClass::AllToAll, None, true, &rows), [(1, -1), (2, -1), (2, -1)]);
         assert_eq!(awaited(CollectiveClass::AllToAll, None, false, &rows), [(2, -1); 3]);
+    }
+
+    #[test]
+    fn members_that_started_after_a_completion_have_not_held_it_up() {
+        let rows = [(1, None, 6, 8, 8), (4, Some(5), 30, 8, 8), (15, Some(16), 30, 8, 8)];
+        assert_eq!(awaited(CollectiveClass::AllToAll, None, true, &rows), [(1, 1), (2, 2), (2, 1)]);
+        // It completes at 6, by a call that goes on until 20.
+        let record = |at: usize| {
+            let (begin, _, end, sent, received) = rows[at];
+            MemberRecord { begin, end, sent, received }
+        };
+        let members =
+            Members { count: 3, record: &record, root: None, by_rank: &|| vec![0, 1, 2], is_soft: true };
+        let of_all = awaited_by_each(CollectiveClass::AllToAll, members, |at| rows[at].1, |_| 20);
+        assert_eq!(of_all[0].returned, Some(1));
     }
 }

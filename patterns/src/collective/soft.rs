@@ -12,22 +12,21 @@ fn last_until_end(members: Members<'_>, select: impl Fn(MemberRecord) -> bool) -
     let by_rank = (members.by_rank)().into_iter();
     let selected = by_rank.map(|at| ((members.record)(at), at)).filter(|(record, _)| select(*record));
     let begins = Timed::new(selected.map(|(record, at)| (record.begin, at)));
-    let last = |at: usize| begins.last_until((members.record)(at).end, None);
+    let last = |at: usize| begins.last_until((members.record)(at).end, |_| true);
     (0..members.count).map(last).collect()
 }
 
-/// Gives those that wait for the same member, and that member if it is the last one for itself, the same synchronisation
-/// point. `waits` says who waits for a member that begins later.
+/// Gives those with the same last member, and that member if it is the last one for itself, the same synchronisation
+/// point. `needs` says which members, the first argument, synchronise with their last one, the second.
 pub(super) fn synchronise(
     members: Members<'_>,
     select: impl Fn(MemberRecord) -> bool,
-    waits: impl Fn(MemberRecord) -> bool,
+    needs: impl Fn(MemberRecord, MemberRecord) -> bool,
 ) -> Synchronisations {
     let mut awaited = last_until_end(members, select);
+    let record = members.record;
     for (at, last) in awaited.iter_mut().enumerate() {
-        let record = (members.record)(at);
-        let begins_before = |last: usize| waits(record) && record.begin < (members.record)(last).begin;
-        *last = last.filter(|&last| last == at || begins_before(last));
+        *last = last.filter(|&last| last == at || needs(record(at), record(last)));
     }
     // A member that others wait for and that waits for nobody synchronises with them.
     let waited_for: Vec<usize> = awaited.iter().flatten().copied().collect();

@@ -14,15 +14,15 @@ impl Timed {
         Timed(timed)
     }
 
-    /// The member with the latest of the times that are not after `until`, the lowest rank among equals, other than `without`.
-    pub(super) fn last_until(&self, until: Ticks, without: Option<usize>) -> Option<usize> {
+    /// The member with the latest of the times that are not after `until`, the lowest rank among equals, of those that are
+    /// `selected`.
+    pub(super) fn last_until(&self, until: Ticks, selected: impl Fn(usize) -> bool) -> Option<usize> {
         let Timed(timed) = self;
         let mut end = timed.partition_point(|&(time, _)| time <= until);
         loop {
             let (time, _) = timed[end.checked_sub(1)?];
             let first = timed[..end].partition_point(|&(earlier, _)| earlier < time);
-            let others = timed[first..end].iter().map(|&(_, at)| at);
-            if let Some(at) = others.into_iter().find(|&at| Some(at) != without) {
+            if let Some(at) = timed[first..end].iter().map(|&(_, at)| at).find(|&at| selected(at)) {
                 return Some(at);
             }
             end = first;
@@ -37,9 +37,10 @@ mod tests {
     #[test]
     fn lowest_rank_of_those_at_the_last_time_is_found_unless_it_is_left_out() {
         let timed = Timed::new([(5, 0), (9, 1), (5, 2), (12, 3)].into_iter());
-        assert_eq!(timed.last_until(8, None), Some(0));
-        assert_eq!(timed.last_until(8, Some(0)), Some(2));
-        assert_eq!(timed.last_until(9, Some(1)), Some(0));
-        assert_eq!((timed.last_until(4, None), timed.last_until(12, None)), (None, Some(3)));
+        let all = |until| timed.last_until(until, |_| true);
+        assert_eq!((all(4), all(8), all(12)), (None, Some(0), Some(3)));
+        assert_eq!(timed.last_until(8, |at| at != 0), Some(2));
+        assert_eq!(timed.last_until(9, |at| at != 1), Some(0));
+        assert_eq!(timed.last_until(12, |at| at > 3), None);
     }
 }

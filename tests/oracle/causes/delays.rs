@@ -1,10 +1,9 @@
 //! Delays: excess work that made another location wait, and earlier waiting that propagated the wait
 //! (specification 9).
 
-use crate::oracle::EventRef;
-use crate::oracle::messages::Late;
+use crate::oracle::{Edge, EventRef};
 
-use super::points::{Point, edges, late_receivers};
+use super::points::Point;
 use super::time_map::{TimeMap, difference, sum};
 use super::{Causes, Found};
 
@@ -32,10 +31,11 @@ impl Delay {
     pub(super) fn denominator(&self) -> f64 {
         (sum(&self.excess) + self.waited) as f64
     }
+}
 
-    pub(super) fn is_of_message(&self) -> bool {
-        self.class == "latesender" || self.class == "latereceiver"
-    }
+/// Whether a class is that of waits for messages.
+pub(super) fn is_of_message(class: &str) -> bool {
+    class == "latesender" || class == "latereceiver"
 }
 
 /// A quotient, or 0 if the divisor is 0.
@@ -49,25 +49,12 @@ pub(super) fn waiting<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<us
 }
 
 impl Causes<'_> {
-    /// Specification 9.1 and 9.2
-    pub(super) fn of_messages(&self) -> Vec<Delay> {
-        let late = self.analysis.late_senders.iter().map(|&Late { send, receive, idle }| {
-            let (s, r) = (self.operations.sends[send].at, self.operations.receives[receive].done);
-            self.of_edge("latesender", r, s, idle)
-        });
-        let others = late_receivers(self.analysis, self.operations).into_iter();
-        let others = others.map(|(c, req, idle)| self.of_edge("latereceiver", c, req, idle));
-        late.chain(others).flatten().collect()
+    /// Specification 9.1 and 9.2, rest of MPI 2.3
+    pub(super) fn of_edges(&self) -> Vec<Delay> {
+        self.analysis.edges.iter().filter_map(|edge| self.of_edge(edge)).collect()
     }
 
-    /// Rest of MPI 2.3 and 4.5
-    pub(super) fn of_collective_waits(&self) -> Vec<Delay> {
-        let edges = edges(self.analysis);
-        edges.filter_map(|it| self.of_edge(it.costs()?, it.done, it.cause, it.idle())).collect()
-    }
-
-    /// A wait of one event for another one.
-    fn of_edge(&self, class: &'static str, waiting: EventRef, causing: EventRef, wait: i64) -> Option<Delay> {
+    fn of_edge(&self, &Edge { class, waiting, cause: causing, wait }: &Edge) -> Option<Delay> {
         // Q23: an event that waits itself is not a cause.
         self.points.at(causing).filter(|point| point.wait == 0)?;
         let past = self.points.previous(waiting, self.analysis.process(causing));

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `points` | events at which locations have synchronised with others (specification 7.1) |
 //! | `time_map` | time of a location between two events, by call path (specification 7.2, 7.3) |
-//! | `delays` | delays before messages and non-blocking operations, and short-term costs (specification 9.1, 9.2) |
+//! | `delays` | delays that make one event wait for another one, and short-term costs (specification 9.1, 9.2) |
 //! | `groups` | delays before collective operations (specification 9.3) |
 //! | `teams` | delays among threads (specification 9.5, 9.6) |
 //! | `propagation` | long-term costs, indirect and propagating waiting (specification 9, 10) |
@@ -65,12 +65,11 @@ impl Causes<'_> {
 
 /// Finds the root causes of all waiting.
 pub(super) fn find(analysis: &Analysis, operations: &Operations, processes: usize) -> Found {
-    let points = Points::new(analysis, operations, processes);
+    let points = Points::new(analysis, processes);
     let spent = time_map::spent(&analysis.locations, &points);
     let causes = Causes { analysis, operations, points, spent };
     let mut found = Found::default();
-    let mut delays = causes.of_messages();
-    delays.extend(causes.of_collective_waits());
+    let mut delays = causes.of_edges();
     delays.extend(causes.of_groups());
     delays.extend(causes.of_barriers());
     delays.extend(causes.of_idle_threads());

@@ -4,9 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use replay::Semantics;
 
-use crate::oracle::messages::Late;
-use crate::oracle::nonblocking::CollectiveWait;
-use crate::oracle::operations::Operations;
 use crate::oracle::read::Role;
 use crate::oracle::{Analysis, EventRef};
 
@@ -53,16 +50,13 @@ pub(super) struct Points(Vec<BTreeMap<usize, Point>>);
 
 impl Points {
     /// Collects all points. Wait states come first: the first point at an event wins (Q23).
-    pub(super) fn new(analysis: &Analysis, operations: &Operations, processes: usize) -> Points {
+    pub(super) fn new(analysis: &Analysis, processes: usize) -> Points {
         let mut points = Points(vec![BTreeMap::new(); analysis.locations.len()]);
-        points.late_senders(analysis, operations);
-        points.late_receivers(analysis, operations);
-        points.collective_waits(analysis);
+        points.waiting_events(analysis);
         points.collective_instances(analysis, processes);
         points.parallel_regions(analysis);
         points.thread_barriers(analysis);
-        points.causes_of_late_messages(analysis, operations);
-        points.causes_of_collective_waits(analysis);
+        points.causes(analysis);
         points
     }
 
@@ -96,90 +90,42 @@ impl Points {
             .collect()
     }
 
-    fn late_senders(&mut self, analysis: &Analysis, operations: &Operations) {
-        for &Late { send, receive, idle } in &analysis.late_senders {
-            let (s, r) = (operations.sends[send].at, operations.receives[receive].done);
+    /// Events that wait for another one (rest of MPI 2.3).
+    fn waiting_events(&mut self, analysis: &Analysis) {
+        for edge in &analysis.edges {
+            let after = analysis.leave(edge.waiting) - analysis.leave(edge.cause);
             self.add(Point {
-                place: r,
-                wait: idle,
-                total: analysis.length(r),
-                completion: (analysis.leave(r) - analysis.leave(s)).max(0),
-                ranks: BTreeSet::from([analysis.process(s)]),
-                team: None,
-                next: Next::At(s),
-            });
-        }
-    }
-
-    fn late_receivers(&mut self, analysis: &Analysis, operations: &Operations) {
-        for (c, req, idle) in late_receivers(analysis, operations) {
-            let after = analysis.leave(c) - analysis.leave(req);
-            self.add(Point {
-                place: c,
-                wait: idle,
-                total: analysis.length(c),
-                completion: match analysis.semantics {
+                place: edge.waiting,
+                wait: edge.wait,
+                total: analysis.length(edge.waiting),
+                completion: match (edge.class, analysis.semantics) {
                     // Q7
-                    Semantics::Reference => after.min(0),
-                    Semantics::Corrected => after.max(0),
+                    ("latereceiver", Semantics::Reference) => after.min(0),
+                    _ => after.max(0),
                 },
-                ranks: BTreeSet::from([analysis.process(req)]),
+                ranks: BTreeSet::from([analysis.process(edge.cause)]),
                 team: None,
-                next: Next::At(req),
+                next: Next::At(edge.cause),
             });
         }
     }
 
-    /// The events that late messages were waited for, unless they wait themselves.
-    fn causes_of_late_messages(&mut self, analysis: &Analysis, operations: &Operations) {
-        let cause = |cause: EventRef, waiting: EventRef| Point {
-            place: cause,
-            wait: 0,
-            total: analysis.length(cause),
-            completion: (analysis.leave(cause) - analysis.leave(waiting)).max(0),
-            ranks: BTreeSet::from([analysis.process(waiting)]),
-            team: None,
-            next: Next::Through,
-        };
-        for &Late { send, receive, .. } in &analysis.late_senders {
-            self.add(cause(operations.sends[send].at, operations.receives[receive].done));
-        }
-        for (c, req, _) in late_receivers(analysis, operations) {
-            self.add(cause(req, c));
-        }
-    }
-
-    /// Rest of MPI 2.3: waits for non-blocking collective operations.
-    fn collective_waits(&mut self, analysis: &Analysis) {
-        for wait in edges(analysis) {
-            self.add(Point {
-                place: wait.done,
-                wait: wait.idle(),
-                total: analysis.length(wait.done),
-                completion: (analysis.leave(wait.done) - analysis.leave(wait.cause)).max(0),
-                ranks: BTreeSet::from([analysis.process(wait.cause)]),
-                team: None,
-                next: Next::At(wait.cause),
-            });
-        }
-    }
-
-    /// The events that they wait for: several processes may wait for one.
-    fn causes_of_collective_waits(&mut self, analysis: &Analysis) {
-        for wait in edges(analysis) {
-            let cause = wait.cause;
-            let same = |other: &&CollectiveWait| {
-                (other.cause.location, other.cause.at) == (cause.location, cause.at)
-            };
-            let of_cause: Vec<&CollectiveWait> = edges(analysis).filter(same).collect();
-            let left = of_cause.iter().map(|other| analysis.leave(other.done)).min();
-            let left = left.expect("the wait itself");
+    /// The events that they wait for, unless these wait themselves. Several may wait for one.
+    fn causes(&mut self, analysis: &Analysis) {
+        for edge in &analysis.edges {
+            let cause = edge.cause;
+            let of_cause = analysis
+                .edges
+                .iter()
+                .filter(|other| (other.cause.location, other.cause.at) == (cause.location, cause.at));
+            let of_cause: Vec<EventRef> = of_cause.map(|other| other.waiting).collect();
+            let left = of_cause.iter().map(|&waiting| analysis.leave(waiting)).min();
             self.add(Point {
                 place: cause,
                 wait: 0,
                 total: analysis.length(cause),
-                completion: (analysis.leave(cause) - left).max(0),
-                ranks: of_cause.iter().map(|other| analysis.process(other.done)).collect(),
+                completion: (analysis.leave(cause) - left.expect("the event itself")).max(0),
+                ranks: of_cause.iter().map(|&waiting| analysis.process(waiting)).collect(),
                 team: None,
                 next: Next::Through,
             });
@@ -250,21 +196,6 @@ impl Points {
             }
         }
     }
-}
-
-/// Waits of sends for late receivers: c, req(r), and the waiting time.
-pub(super) fn late_receivers(analysis: &Analysis, operations: &Operations) -> Vec<(EventRef, EventRef, i64)> {
-    let late = analysis.late_receivers.iter();
-    let events = late.map(|late| {
-        let c = operations.sends[late.send].completion.expect("a send that waits completes");
-        (c, operations.receives[late.receive].posted, late.idle)
-    });
-    events.collect()
-}
-
-/// The waits for non-blocking collective operations that have causes.
-pub(super) fn edges(analysis: &Analysis) -> impl Iterator<Item = &CollectiveWait> {
-    analysis.collective_waits.iter().filter(|wait| wait.costs().is_some())
 }
 
 /// The parallel regions of all teams: the enter event of each thread, and the time of the team's fork.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::oracle::EventRef;
 
-use super::delays::Delay;
+use super::delays::{Delay, is_of_message};
 use super::{Causes, Found};
 
 /// cost[k] of an event, by class.
@@ -76,7 +76,7 @@ impl Causes<'_> {
 
     /// Waiting for messages that is caused by other waiting.
     pub(super) fn indirect(&self, delays: &[Delay], found: &mut Found) {
-        for delay in delays.iter().filter(|delay| delay.is_of_message()) {
+        for delay in delays.iter().filter(|delay| is_of_message(delay.class)) {
             let waiting = delay.waiting.expect("an event that waits for a message");
             let metric = format!("mpi_wait_indirect_{}", delay.class);
             let value = delay.scale * delay.waited as f64;
@@ -87,17 +87,17 @@ impl Causes<'_> {
     /// Waiting for messages that causes further waiting for messages: the largest share that one delay
     /// propagates.
     pub(super) fn propagating(&self, delays: &[Delay], found: &mut Found) {
-        for waiting in delays.iter().filter(|delay| delay.is_of_message()) {
-            let event = waiting.waiting.expect("an event that waits for a message");
+        for edge in self.analysis.edges.iter().filter(|edge| is_of_message(edge.class)) {
+            let event = edge.waiting;
             let wait = self.points.at(event).map_or(0, |point| point.wait) as f64;
             let reaches = |delay: &&Delay| {
-                delay.is_of_message()
+                is_of_message(delay.class)
                     && delay.causing.location == event.location
                     && delay.reach.contains(&event.at)
             };
             let shares = delays.iter().filter(reaches).map(|delay| delay.scale * wait);
             let largest = shares.fold(0.0, f64::max);
-            let metric = match waiting.class {
+            let metric = match edge.class {
                 "latesender" => "mpi_wait_propagating_ls",
                 _ => "mpi_wait_propagating_lr",
             };

@@ -2,7 +2,8 @@
 
 use crate::oracle::EventRef;
 use crate::oracle::barriers::Visit;
-use crate::oracle::read::{Call, EventKind, Location, Role};
+use crate::oracle::events::EventKind;
+use crate::oracle::read::{Call, Location, Role};
 
 use super::Causes;
 use super::delays::{Delay, ratio, waiting};

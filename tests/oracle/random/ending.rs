@@ -1,5 +1,7 @@
 //! End of random programs: finalization, or a deadlock of some processes.
 
+use model::CollectiveOp;
+
 use crate::support::trace::{Message, Step};
 
 use super::{Arrived, ProgramGenerator, State};
@@ -102,6 +104,9 @@ impl ProgramGenerator {
         }
         if has_finalize {
             self.enter(rank, 0, "MPI_Finalize");
+            if self.distinct.is_none() && self.random.chance(50) {
+                self.handles_of_mpi(rank, CollectiveOp(18));
+            }
             self.processes[rank].now += self.random.below(40) as u64;
             self.leave(rank, 0);
         }

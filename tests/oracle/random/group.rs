@@ -1,12 +1,15 @@
 //! Communicators and collective operations.
 
 use model::CollectiveOp;
+use model::attributes::{NEIGHBORS_IN, NEIGHBORS_OUT};
+use otf2::{ROOT_SELF, ROOT_THIS_GROUP};
 
 use crate::support::random::Random;
 use crate::support::regions::operation;
 use crate::support::trace::{Members, Step};
 
 use super::ProgramGenerator;
+use super::neighbors::{self, Neighbors, Topology};
 
 /// Some members, in any order.
 fn some(random: &mut Random, ranks: usize) -> Vec<u64> {
@@ -44,8 +47,8 @@ impl ProgramGenerator {
         if self.random.chance(8) {
             return ("self".into(), rank, 0, 0);
         }
-        let at = self.random.below(self.communicators.len() + 1);
-        let chosen = self.communicators.get(at).cloned();
+        let at = self.random.below(self.usable + 1);
+        let chosen = self.communicators[..self.usable].get(at).cloned();
         if let Some((name, members)) = chosen {
             let (own, others) = match &members {
                 Members::Ranks(ranks) => (ranks, ranks),
@@ -64,8 +67,8 @@ impl ProgramGenerator {
     /// Draws a communicator: its name, its members.
     pub(super) fn group(&mut self) -> (String, Vec<usize>) {
         let processes = self.processes.len();
-        let at = self.random.below(self.communicators.len() + 2);
-        let (name, members) = match self.communicators.get(at).cloned() {
+        let at = self.random.below(self.usable + 2);
+        let (name, members) = match self.communicators[..self.usable].get(at).cloned() {
             Some((name, Members::Ranks(members))) => (name, members),
             Some((name, Members::Sides(a, b))) => (name, [a, b].concat()),
             None if self.random.chance(10) => return ("self".into(), vec![self.random.below(processes)]),
@@ -74,16 +77,34 @@ impl ProgramGenerator {
         (name, members.into_iter().map(|member| member as usize).collect())
     }
 
+    /// Draws an operation: one of these calls, or one among neighbours.
+    pub(super) fn operation(&mut self, calls: &[&'static str]) -> Operation {
+        let topology = self.random.below(self.topologies.len() + 1);
+        if let Some(topology) = self.topologies.get(topology).cloned()
+            && self.random.chance(25)
+        {
+            let call = self.random.pick(&neighbors::CALLS);
+            let Topology { communicator, members, neighbors } = topology;
+            return Operation { call, root: 0, communicator, members, neighbors: Some(neighbors) };
+        }
+        let (communicator, members) = self.group();
+        let root = self.random.below(members.len());
+        Operation { call: self.random.pick(calls), root, communicator, members, neighbors: None }
+    }
+
     /// All members of a communicator call the same operation.
     pub(super) fn collective(&mut self) {
-        const CALLS: [&str; 18] = [
+        const CALLS: [&str; 24] = [
             "Barrier",
             "Barrier",
+            "Barrier",
+            "Bcast",
             "Bcast",
             "Scatter",
             "Scatterv",
             "Gather",
             "Gatherv",
+            "Reduce",
             "Reduce",
             "Allgather",
             "Allgatherv",
@@ -95,54 +116,94 @@ impl ProgramGenerator {
             "Reduce_scatter_block",
             "Scan",
             "Exscan",
+            "Comm_dup",
+            "Comm_split",
+            "Comm_disconnect",
         ];
-        let (name, members) = self.group();
-        let call = if self.random.chance(5) { "Comm_dup" } else { self.random.pick(&CALLS) };
-        let operation = operation(&call.to_lowercase()).unwrap_or(CollectiveOp(17));
-        let root = self.random.below(members.len());
+        let one = self.operation(&CALLS);
         let mut threads = Vec::new();
-        for &rank in &members {
+        for &rank in &one.members {
             self.request_due(rank);
             let all = self.processes[rank].active();
             let thread = if self.processes[rank].is_multiple { self.random.below(all) } else { 0 };
             self.pass(rank, 2);
-            self.enter(rank, thread, &format!("MPI_{call}"));
+            self.enter(rank, thread, &format!("MPI_{}", one.call));
             if self.random.chance(20) {
+                self.inside(rank, thread);
                 self.pass(rank, 0);
             }
             self.step(rank, thread, Step::CollectiveBegin);
             threads.push((rank, thread));
         }
         let latest = threads.iter().map(|&(rank, _)| self.processes[rank].now).max().unwrap_or(0);
-        for (number, (rank, thread)) in threads.into_iter().enumerate() {
-            if call == "Barrier" || self.random.chance(60) {
+        for (member, (rank, thread)) in threads.into_iter().enumerate() {
+            if one.call == "Barrier" || self.random.chance(60) {
                 self.wait_for(rank, latest);
             }
             self.inside(rank, thread);
             self.pass(rank, 0);
-            let (sent, received) = self.sizes(call, number == root);
-            let is_odd = self.random.chance(self.contradicts);
-            self.step(
-                rank,
-                thread,
-                Step::CollectiveEnd {
-                    operation: if is_odd { CollectiveOp(11) } else { operation },
-                    root: is_rooted(call).then_some(root as u32),
-                    sent,
-                    received,
-                    communicator: name.clone(),
-                },
-            );
+            let (operation, root, [sent, received]) = self.told(&one, member);
+            let communicator = one.communicator.clone();
+            let end = Step::CollectiveEnd { operation, root, sent, received, communicator };
+            self.step(rank, thread, one.with_neighbors(member, end));
             self.leave(rank, thread);
         }
     }
 
+    /// Creates or releases the handles of MPI itself, in the call that initializes or finalizes it.
+    pub(super) fn handles_of_mpi(&mut self, rank: usize, operation: CollectiveOp) {
+        self.step(rank, 0, Step::CollectiveBegin);
+        self.pass(rank, 0);
+        let communicator = "world".into();
+        self.step(rank, 0, Step::CollectiveEnd { operation, root: None, sent: 0, received: 0, communicator });
+    }
+
+    /// The record at the end of a member's part says: operation, root, bytes sent and received; sometimes something wrong.
+    pub(super) fn told(&mut self, one: &Operation, member: usize) -> (CollectiveOp, Option<u32>, [u64; 2]) {
+        let (sent, received) = self.sizes(one, member);
+        let is_odd = self.random.chance(self.contradicts);
+        let operation = match one.call {
+            "Comm_disconnect" => CollectiveOp(18),
+            call if call.starts_with("Comm") => CollectiveOp(17),
+            _ if is_odd && self.random.chance(50) => CollectiveOp(11),
+            "Neighbor_alltoallw" => CollectiveOp(10),
+            call if call.starts_with("Neighbor") => CollectiveOp(9),
+            call => operation(&call.to_lowercase()).expect("a collective operation"),
+        };
+        let root = if is_odd { self.random.below(one.members.len()) } else { one.root };
+        let root = is_rooted(one.call).then(|| self.root(one, root, member));
+        (operation, root, [sent, received])
+    }
+
+    /// How a member names the root. On an inter-communicator that depends on its group (rest of MPI 7.2).
+    fn root(&self, one: &Operation, root: usize, member: usize) -> u32 {
+        match self.side(one) {
+            None => root as u32,
+            Some(_) if root == member => ROOT_SELF,
+            Some(side) if (root < side) == (member < side) => ROOT_THIS_GROUP,
+            Some(side) => (if root < side { root } else { root - side }) as u32,
+        }
+    }
+
+    /// Number of members in the first group of an inter-communicator.
+    fn side(&self, one: &Operation) -> Option<usize> {
+        match &self.communicators.iter().find(|it| it.0 == one.communicator)?.1 {
+            Members::Ranks(_) => None,
+            Members::Sides(a, _) => Some(a.len()),
+        }
+    }
+
     /// Bytes that a member sends and receives.
-    pub(super) fn sizes(&mut self, call: &str, is_root: bool) -> (u64, u64) {
+    fn sizes(&mut self, one: &Operation, member: usize) -> (u64, u64) {
         let mut any = || self.random.pick(&[0, 8, 8, 8, 800]);
         let (sent, received) = (any(), any());
-        match call {
-            "Barrier" | "Comm_dup" | "Comm_idup" => (0, 0),
+        let is_root = member == one.root;
+        let is_beside_root =
+            !is_root && self.side(one).is_some_and(|side| (one.root < side) == (member < side));
+        match one.call {
+            "Barrier" => (0, 0),
+            call if call.starts_with("Comm") => (0, 0),
+            call if is_rooted(call) && is_beside_root => (0, 0),
             "Bcast" | "Scatter" | "Scatterv" if is_root => (sent, if received == 800 { 8 } else { 0 }),
             "Bcast" | "Scatter" | "Scatterv" => (0, received),
             "Gather" | "Gatherv" | "Reduce" if !is_root => (sent, 0),
@@ -151,6 +212,28 @@ impl ProgramGenerator {
     }
 }
 
-pub(super) fn is_rooted(call: &str) -> bool {
+/// A collective operation of all members of a communicator.
+#[derive(Clone, Debug)]
+pub(super) struct Operation {
+    /// Name of the blocking form, without `MPI_`; or `Comm_idup`.
+    pub(super) call: &'static str,
+    pub(super) root: usize,
+    pub(super) communicator: String,
+    pub(super) members: Vec<usize>,
+    /// Sets of neighbours, by member.
+    pub(super) neighbors: Option<Vec<Neighbors>>,
+}
+
+impl Operation {
+    /// The record at the end of a member's part, with its neighbours.
+    pub(super) fn with_neighbors(&self, member: usize, step: Step) -> Step {
+        let Some(neighbors) = &self.neighbors else { return step };
+        let Neighbors { sources, destinations } = neighbors[member];
+        let known = vec![(NEIGHBORS_IN, sources), (NEIGHBORS_OUT, destinations)];
+        Step::WithAttributes(Box::new(step), known)
+    }
+}
+
+fn is_rooted(call: &str) -> bool {
     matches!(call, "Bcast" | "Scatter" | "Scatterv" | "Gather" | "Gatherv" | "Reduce")
 }

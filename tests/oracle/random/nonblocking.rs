@@ -1,21 +1,16 @@
 //! Non-blocking and persistent collective operations.
 
-use model::CollectiveOp;
+use model::attributes::PERSISTENT_OPERATION;
 
-use crate::support::regions::operation;
 use crate::support::trace::Step;
 
-use super::group::is_rooted;
+use super::group::Operation;
 use super::{ProgramGenerator, SimulatedRequest, State};
 
 /// A non-blocking collective operation under way.
 #[derive(Clone, Debug)]
 pub(super) struct SimulatedCollective {
-    /// Name of the blocking form, without `MPI_`; or `Comm_idup`.
-    call: &'static str,
-    root: usize,
-    communicator: String,
-    members: Vec<usize>,
+    operation: Operation,
     /// Times of the requests so far, by member.
     requested: Vec<Option<u64>>,
     /// Index of the persistent operation that was started.
@@ -26,6 +21,8 @@ pub(super) struct SimulatedCollective {
 #[derive(Clone, Debug)]
 pub(super) struct PersistentCollective {
     operation: SimulatedCollective,
+    /// Its number among those on the communicator.
+    number: u64,
     /// Numbers of the requests, by member.
     numbers: Vec<u64>,
     /// Number of members that have not completed it.
@@ -35,13 +32,13 @@ pub(super) struct PersistentCollective {
 impl SimulatedCollective {
     /// Whether a member can complete it now: all have requested it, or it may need none of the others.
     fn is_completable(&self, member: usize) -> bool {
-        let is_root = member == self.root;
+        let is_root = member == self.operation.root;
         self.requested.iter().all(Option::is_some)
-            || match self.call {
+            || match self.operation.call {
                 "Bcast" | "Scatter" | "Scatterv" => is_root,
                 "Gather" | "Gatherv" | "Reduce" => !is_root,
                 "Alltoallv" | "Alltoallw" | "Comm_idup" => true,
-                _ => false,
+                call => call.starts_with("Neighbor"),
             }
     }
 
@@ -53,7 +50,7 @@ impl SimulatedCollective {
 impl ProgramGenerator {
     /// All members of a communicator call the same operation, some of them later.
     pub(super) fn nonblocking(&mut self) {
-        const CALLS: [&str; 21] = [
+        const CALLS: [&str; 26] = [
             "Barrier",
             "Barrier",
             "Bcast",
@@ -75,57 +72,79 @@ impl ProgramGenerator {
             "Reduce_scatter_block",
             "Scan",
             "Exscan",
+            "Comm_idup",
+            "Comm_idup",
+            "Comm_idup",
+            "Comm_idup",
+            "Comm_idup",
         ];
         let known: Vec<usize> =
             (0..self.persistent.len()).filter(|&at| self.persistent[at].active == 0).collect();
         let persistent = match known.is_empty() {
-            false if self.random.chance(30) => Some(self.random.pick(&known)),
+            false if self.random.chance(40) => Some(self.random.pick(&known)),
             _ => None,
         };
         let one = match persistent {
             Some(at) => self.persistent[at].operation.clone(),
             None => {
-                let (communicator, members) = self.group();
-                let call = if self.random.chance(20) { "Comm_idup" } else { self.random.pick(&CALLS) };
-                let root = self.random.below(members.len());
-                let requested = vec![None; members.len()];
-                let one =
-                    SimulatedCollective { call, root, communicator, members, requested, persistent: None };
-                let is_persistent = call != "Comm_idup" && self.random.chance(10);
+                let operation = self.operation(&CALLS);
+                let is_persistent = operation.call != "Comm_idup" && self.random.chance(15);
+                let requested = vec![None; operation.members.len()];
+                let one = SimulatedCollective { operation, requested, persistent: None };
                 if is_persistent { self.make_persistent(one) } else { one }
             }
         };
-        if let Some(at) = one.persistent {
-            self.persistent[at].active = one.members.len();
+        let (communicator, members) = (one.operation.communicator.clone(), one.operation.members.clone());
+        let mut started = vec![self.begin(one)];
+        let number = started[0];
+        // Where the recorder tells which operation it is, members may start several in different orders.
+        if self.tells_persistent && communicator != "self" && self.collectives[number].persistent.is_some() {
+            let is_other = |it: &PersistentCollective| {
+                it.active == 0 && it.operation.operation.communicator == communicator
+            };
+            let other = self.persistent.iter().find(|it| is_other(it)).map(|it| it.operation.clone());
+            started.extend(other.map(|other| self.begin(other)));
         }
-        self.collectives.push(one);
-        let number = self.collectives.len() - 1;
-        for (member, rank) in self.collectives[number].members.clone().into_iter().enumerate() {
-            self.processes[rank].due.push_back((number, member));
+        for (member, &rank) in members.iter().enumerate() {
+            if self.random.chance(50) {
+                started.reverse();
+            }
+            self.processes[rank].due.extend(started.iter().map(|&number| (number, member)));
             if self.random.chance(60) {
                 self.request_due(rank);
             }
         }
         // Often they wait for each other soon.
         if self.random.chance(60) {
-            let members = self.collectives[number].members.clone();
             members.iter().for_each(|&rank| self.request_due(rank));
             members.iter().for_each(|&rank| self.wait_soon(rank, number));
         }
     }
 
+    /// Adds an operation that its members are going to start; returns its number.
+    fn begin(&mut self, one: SimulatedCollective) -> usize {
+        if let Some(at) = one.persistent {
+            self.persistent[at].active = one.operation.members.len();
+        }
+        self.collectives.push(one);
+        self.collectives.len() - 1
+    }
+
     /// All members create a persistent request for an operation.
-    fn make_persistent(&mut self, mut operation: SimulatedCollective) -> SimulatedCollective {
+    fn make_persistent(&mut self, mut one: SimulatedCollective) -> SimulatedCollective {
         let mut numbers = Vec::new();
-        for &rank in &operation.members {
+        for &rank in &one.operation.members {
             self.settle(rank);
-            self.enter(rank, 0, &format!("MPI_{}_init", operation.call));
+            self.enter(rank, 0, &format!("MPI_{}_init", one.operation.call));
             self.leave(rank, 0);
             numbers.push(self.number());
         }
-        operation.persistent = Some(self.persistent.len());
-        self.persistent.push(PersistentCollective { operation: operation.clone(), numbers, active: 0 });
-        operation
+        let is_there =
+            |it: &&PersistentCollective| it.operation.operation.communicator == one.operation.communicator;
+        let number = self.persistent.iter().filter(is_there).count() as u64;
+        one.persistent = Some(self.persistent.len());
+        self.persistent.push(PersistentCollective { operation: one.clone(), number, numbers, active: 0 });
+        one
     }
 
     /// A process calls the operations that other members have called already.
@@ -170,14 +189,22 @@ impl ProgramGenerator {
                 let start = self.random.pick(&["MPI_Start", "MPI_Startall"]);
                 (start.to_owned(), self.persistent[at].numbers[member])
             }
-            None if one.call == "Comm_idup" => ("MPI_Comm_idup".to_owned(), self.number()),
-            None => (format!("MPI_I{}", one.call.to_lowercase()), self.number()),
+            None if one.operation.call == "Comm_idup" => ("MPI_Comm_idup".to_owned(), self.number()),
+            None => (format!("MPI_I{}", one.operation.call.to_lowercase()), self.number()),
         };
         self.pass(rank, 2);
         self.enter(rank, thread, &call);
         self.inside(rank, thread);
         self.pass(rank, 0);
-        self.step(rank, thread, Step::NonBlockingRequest(request));
+        let start = Step::NonBlockingRequest(request);
+        let start = match one.persistent.filter(|_| self.tells_persistent) {
+            Some(at) => {
+                let number = self.persistent[at].number;
+                Step::WithAttributes(Box::new(start), vec![(PERSISTENT_OPERATION, number)])
+            }
+            None => start,
+        };
+        self.step(rank, thread, start);
         self.collectives[number].requested[member] = Some(self.processes[rank].now);
         if self.random.chance(10) && self.collectives[number].is_completable(member) {
             self.complete_collective(rank, thread, request, (number, member));
@@ -204,31 +231,20 @@ impl ProgramGenerator {
         if self.random.chance(self.forgets) {
             return;
         }
-        if one.call == "Barrier" || self.random.chance(80) {
+        if one.operation.call == "Barrier" || self.random.chance(80) {
             self.wait_for(rank, one.latest());
         }
         if self.random.chance(30) {
             // Until another member does something else.
-            let other = self.random.pick(&one.members);
+            let other = self.random.pick(&one.operation.members);
             let time = self.processes[other].now;
             self.wait_for(rank, time);
         }
         self.pass(rank, 0);
-        let (sent, received) = self.sizes(one.call, member == one.root);
-        let is_odd = self.random.chance(self.contradicts);
-        let known = operation(&one.call.to_lowercase()).unwrap_or(CollectiveOp(17));
-        self.step(
-            rank,
-            thread,
-            Step::NonBlockingComplete {
-                operation: if is_odd { CollectiveOp(11) } else { known },
-                root: is_rooted(one.call).then_some(one.root as u32),
-                sent,
-                received,
-                communicator: one.communicator,
-                request,
-            },
-        );
+        let (operation, root, [sent, received]) = self.told(&one.operation, member);
+        let communicator = one.operation.communicator.clone();
+        let done = Step::NonBlockingComplete { operation, root, sent, received, communicator, request };
+        self.step(rank, thread, one.operation.with_neighbors(member, done));
         if let Some(at) = one.persistent {
             self.persistent[at].active -= 1;
         }

@@ -1,5 +1,7 @@
 //! Main loop of random programs: choice of the next action, start, threads, functions, the recorder.
 
+use model::CollectiveOp;
+
 use crate::support::trace::{Message, Step};
 
 use super::{Open, ProgramGenerator};
@@ -12,6 +14,9 @@ impl ProgramGenerator {
             if has_init || self.random.chance(50) {
                 let init = self.random.pick(&["MPI_Init", "MPI_Init_thread"]);
                 self.enter(rank, 0, init);
+                if self.distinct.is_none() && self.random.chance(50) {
+                    self.handles_of_mpi(rank, CollectiveOp(17));
+                }
                 self.processes[rank].now += self.random.below(40) as u64;
                 self.leave(rank, 0);
             }
@@ -44,7 +49,7 @@ impl ProgramGenerator {
             if !self.processes[rank].due.is_empty() && self.random.chance(30) {
                 return self.request_due(rank);
             }
-            match self.random.below(if self.distinct.is_some() { 16 } else { 19 }) {
+            match self.random.below(if self.distinct.is_some() { 16 } else { 23 }) {
                 0..=3 => self.send(rank, thread),
                 4 | 5 => self.post(rank, thread),
                 6 | 7 => self.open_receive(rank, thread),
@@ -54,7 +59,9 @@ impl ProgramGenerator {
                 10 => self.cancel(rank, thread),
                 11..=13 => self.open_completion(rank, thread),
                 14 => self.persistent(rank, thread),
-                15 => self.collective(),
+                15 | 16 => self.collective(),
+                17 => self.probe(rank, thread),
+                18 => self.poll(rank, thread),
                 _ => self.nonblocking(),
             }
         }

@@ -1,7 +1,7 @@
 //! Attributes of events for what OTF2 has no records or fields for.
 
 use model::attributes;
-use otf2::{Attribute, Value, ValueType};
+use otf2::{Attribute, MappingType, Value, ValueType};
 
 use crate::support::trace::{Members, StreamKind, Trace};
 
@@ -24,12 +24,20 @@ pub(super) const ATTRIBUTES: [&str; 12] = [
 pub(super) const GAPS: std::ops::Range<usize> = 0..4;
 pub(super) const FIRST_ATTRIBUTE: u32 = 7;
 
-pub(super) fn attribute(trace: &Trace, &(name, value): &(&str, u64)) -> Attribute {
+/// `local` tells how the location numbers a definition.
+pub(super) fn attribute(
+    trace: &Trace,
+    &(name, value): &(&str, u64),
+    local: &dyn Fn(MappingType, u32) -> u32,
+) -> Attribute {
     let at = ATTRIBUTES.iter().position(|known| *known == name).expect("a known attribute") as u32;
     let bits = match name {
         attributes::POSTED => trace.offset + value,
         // Those of the script follow the world, that of a process alone, and the team of rank 0.
-        attributes::PROBE_COMM if value > 1 => value + 1,
+        attributes::PROBE_COMM => {
+            let global = if value > 1 { value + 1 } else { value };
+            local(MappingType::Comm, global as u32).into()
+        }
         attributes::NEIGHBORS_IN | attributes::NEIGHBORS_OUT => group_of(trace, value),
         _ => value,
     };

@@ -86,7 +86,7 @@ impl Names {
             events.push((
                 *time,
                 event,
-                attributes.iter().map(|attributes| attribute(trace, attributes)).collect(),
+                attributes.iter().map(|known| attribute(trace, known, &local)).collect(),
             ));
         }
         if let (Some(_), Some((_, last))) = (program, times) {

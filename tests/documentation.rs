@@ -95,7 +95,10 @@ fn every_finding_and_reason_of_coverage_has_a_row() {
     }
     for fate in Fate::ALL.iter().skip(1) {
         let name = format!("`{}`", fate.name());
-        assert!(rows.iter().any(|row| row[0] == name && row.len() == 2), "docs/metrics.md: no row for {name}");
+        assert!(
+            rows.iter().any(|row| row[0] == name && row.len() == 2),
+            "docs/metrics.md: no row for {name}"
+        );
     }
 }
 

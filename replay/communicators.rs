@@ -183,12 +183,12 @@ pub fn groups(definitions: &Definitions, process_of_group: &[u32]) -> FxHashMap<
             processes.into()
         }
     };
-    let mut resolve = |at: usize| match groups.resolve(at) {
+    let resolve = |at: usize| match groups.resolve(at) {
         Ok(Participants::Ranks(ranks)) => Some((to_u32(at), sorted(ranks))),
         _ => None,
     };
     let all = 0..definitions.groups.len();
-    all.filter(|&at| of_mpi(&definitions.groups[at])).filter_map(|at| resolve(at)).collect()
+    all.filter(|&at| of_mpi(&definitions.groups[at])).filter_map(resolve).collect()
 }
 
 /// Groups resolved to processes, each only once.

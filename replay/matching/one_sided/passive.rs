@@ -271,10 +271,12 @@ mod tests {
     use crate::ids::EventNumber;
     use crate::operations::Place;
 
-    /// Epochs on one process: origin, whether exclusive, and enters and leaves of the calls, the last of which unlocks.
-    fn waits(epochs: &[(u32, bool, &[(Ticks, Ticks)])]) -> Vec<(u32, u32, u32)> {
+    /// An epoch on a process: origin, whether exclusive, and enters and leaves of the calls, the last of which unlocks.
+    type Epoch<'a> = (u32, bool, &'a [(Ticks, Ticks)]);
+
+    fn waits(epochs: &[Epoch<'_>]) -> Vec<(u32, u32, u32)> {
         let spot = |location| Spot { location, position: EventNumber::new(0) };
-        let told = |(number, &(origin, is_exclusive, calls)): (u32, &(u32, bool, &[(Ticks, Ticks)]))| {
+        let told = |(number, &(origin, is_exclusive, calls)): (u32, &Epoch<'_>)| {
             let (enter, leave) = calls[calls.len() - 1];
             let call = Interval::new(enter, leave);
             Told {

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::process::ProcessWalk;
 use super::stack::NONE;
 use crate::coverage::Fate;
+use crate::findings::Finding;
 use crate::int::to_u32;
 use crate::operations::{Asked, Collective, Done, NonBlocking, Operations};
 
@@ -22,16 +23,20 @@ const FLUSH: u8 = 2;
 /// Beyond the codes of modes: an operation whose calls are two, begin and end.
 const SPLIT: u8 = 4;
 
-/// Operations on files that are not complete yet, by handle and the id that matches them, the innermost last.
+/// Operations on files with several processes that are not complete yet, by handle and the id that matches them, the innermost
+/// last.
 #[derive(Debug, Default)]
 pub(super) struct OpenTransfers(FxHashMap<(u32, u64), Vec<Transfer>>);
 
-/// A collective operation that is not complete.
+/// An operation that is not complete.
 #[derive(Clone, Copy, Debug)]
-struct Transfer {
-    mode: u8,
-    /// Position among the non-blocking operations, or [`NONE`] if it blocks.
-    nonblocking: u32,
+enum Transfer {
+    /// Of a process by itself.
+    Independent,
+    /// Collective, with its mode.
+    Blocking(u8),
+    /// Likewise, and its position among the non-blocking operations.
+    NonBlocking(u8, u32),
 }
 
 impl ProcessWalk<'_> {
@@ -103,12 +108,10 @@ impl ProcessWalk<'_> {
         (mode, flags): (u8, u32),
         time: Ticks,
     ) {
-        if flags & COLLECTIVE == 0 {
-            return;
-        }
         let Some(handle) = self.local_handle(thread, mappings, handle) else { return };
-        let mut nonblocking = NONE;
-        if flags & NON_BLOCKING != 0 {
+        let mut transfer =
+            if flags & COLLECTIVE == 0 { Transfer::Independent } else { Transfer::Blocking(mode) };
+        if flags & (COLLECTIVE | NON_BLOCKING) == COLLECTIVE | NON_BLOCKING {
             let Some(call) = self.mpi_call(thread) else { return };
             self.decide(thread, Fate::Analysed);
             let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
@@ -116,7 +119,7 @@ impl ProcessWalk<'_> {
                 let kind = (CollectiveClass::FileTransfer, SPLIT | mode);
                 self.add_file_operation(thread, handle, kind, time);
             }
-            nonblocking = to_u32(self.operations.nonblocking.len());
+            transfer = Transfer::NonBlocking(mode, to_u32(self.operations.nonblocking.len()));
             let position = self.mark_operation(thread);
             let requested = self.operations.call(call).interval.enter;
             self.operations.nonblocking.push(NonBlocking {
@@ -127,7 +130,19 @@ impl ProcessWalk<'_> {
                 done: None,
             });
         }
-        self.transfers.0.entry((handle, id)).or_default().push(Transfer { mode, nonblocking });
+        self.transfers.0.entry((handle, id)).or_default().push(transfer);
+    }
+
+    /// Adds a finding for each operation on a file that was never completed.
+    pub(super) fn drop_transfers(&mut self) {
+        let open = std::mem::take(&mut self.transfers.0).into_iter();
+        let mut open: Vec<(u32, u64)> = open.flat_map(|(id, transfers)| vec![id; transfers.len()]).collect();
+        // In their order, so that the first example is always the same.
+        open.sort_unstable();
+        for (handle, id) in open {
+            let file = self.trace.set_name(handle);
+            self.find(Finding::OpenRequest, 0, || format!("transfer {id} on {file}"));
+        }
     }
 
     /// Completes an operation on a file.
@@ -142,14 +157,23 @@ impl ProcessWalk<'_> {
             return self.complete(thread, Asked::Unknown);
         };
         let begun = self.transfers.0.get_mut(&(handle, id)).and_then(Vec::pop);
-        let Some(Transfer { mode, nonblocking }) = begun else {
-            return self.complete(thread, Asked::Unknown);
+        let (mode, nonblocking) = match begun {
+            Some(Transfer::NonBlocking(mode, position)) => (mode, position),
+            Some(Transfer::Blocking(mode)) => {
+                let is_flush = mode == FLUSH;
+                let class =
+                    if is_flush { CollectiveClass::FileHandling } else { CollectiveClass::FileTransfer };
+                return self.add_file_operation(thread, handle, (class, mode), time);
+            }
+            Some(Transfer::Independent) => return self.complete(thread, Asked::Unknown),
+            None => {
+                self.complete(thread, Asked::Unknown);
+                let file = self.trace.set_name(handle);
+                return self.find(Finding::UnknownRequest, thread, || {
+                    format!("transfer {id} on {file} was not started")
+                });
+            }
         };
-        if nonblocking == NONE {
-            let class =
-                if mode == FLUSH { CollectiveClass::FileHandling } else { CollectiveClass::FileTransfer };
-            return self.add_file_operation(thread, handle, (class, mode), time);
-        }
         self.complete(thread, Asked::Collective(nonblocking));
         self.decide(thread, Fate::Analysed);
         let Some(call) = self.mpi_call(thread) else { return };

@@ -503,6 +503,7 @@ impl<'t> ProcessWalk<'t> {
         self.match_locks();
         self.check_open_epochs();
         settle_files(&mut self.operations);
+        self.drop_transfers();
         self.drop_requests();
         if !self.was_initialized {
             // Not recorded from the start: the first operations of the process may be missing.

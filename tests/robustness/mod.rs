@@ -10,6 +10,7 @@ mod events;
 mod kinds;
 mod local;
 mod make;
+mod one_sided;
 mod records;
 mod references;
 mod report;
@@ -68,7 +69,7 @@ enum Outcome {
     Harmless(&'static str),
 }
 
-const SECTIONS: [&Section; 9] = [
+const SECTIONS: [&Section; 10] = [
     &anchor::SECTION,
     &chunks::SECTION,
     &records::SECTION,
@@ -77,6 +78,7 @@ const SECTIONS: [&Section; 9] = [
     &references::SECTION,
     &local::SECTION,
     &events::SECTION,
+    &one_sided::SECTION,
     &report::SECTION,
 ];
 

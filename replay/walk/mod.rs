@@ -10,6 +10,7 @@ mod barriers;
 mod contexts;
 mod files;
 mod gaps;
+mod leave;
 mod locks;
 mod one_sided;
 mod pending;

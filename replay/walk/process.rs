@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::{LocationType, Ticks};
 use otf2::{MappingType, Mappings};
-use patterns::matched::{CollectiveClass, Completion, Interval};
+use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
 use super::attributes::Told;
@@ -17,7 +17,7 @@ use super::requests::Requests;
 use super::stack::{Frame, NONE};
 use super::tasks::Tasks;
 use super::teams::Teams;
-use super::thread::{Elapsed, Numbering, Thread};
+use super::thread::{Numbering, Thread};
 use super::{Notes, Walked, WalkedLocation, WalkedProcess, WindowCalls};
 use crate::call_tree::{CallTree, NO_SITE};
 use crate::coverage::{Coverage, Fate};
@@ -26,10 +26,10 @@ use crate::findings::{Finding, Findings};
 use crate::ids::{CallId, EventNumber, PathId};
 use crate::journal::Spot;
 use crate::metrics::Metrics;
-use crate::operations::{CallSite, Calls, Collective, Gap, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::operations::{CallSite, Calls, Gap, Operations};
 use crate::results::Results;
 use crate::severity::{MetricId, amount};
-use crate::trace::{Artificial, RegionKind, Trace, WindowCall};
+use crate::trace::{Artificial, RegionKind, Trace};
 
 /// One process: its locations, and their shared state.
 pub(super) struct ProcessWalk<'t> {
@@ -66,8 +66,8 @@ pub(super) struct ProcessWalk<'t> {
     /// By call path: the outermost parallel region above it, or the path itself.
     pub(super) outermost: Vec<PathId>,
     /// Whether the first MPI_Init, and the first MPI_Finalize, was left.
-    was_initialized: bool,
-    was_finalized: bool,
+    pub(super) was_initialized: bool,
+    pub(super) was_finalized: bool,
 }
 
 impl<'t> ProcessWalk<'t> {
@@ -215,139 +215,6 @@ impl<'t> ProcessWalk<'t> {
             }
         }
         kind.barrier.map_or(NONE, |class| self.enter_barrier(thread, &frame, class))
-    }
-
-    /// Leaves a region, and those inside that were not left.
-    #[inline(always)]
-    pub(super) fn leave(&mut self, thread: usize, region: u32, time: Ticks) {
-        let is_innermost = self.threads[thread].stack.last().is_some_and(|frame| frame.region == region);
-        if is_innermost || self.leave_inner(thread, region, time) {
-            self.leave_innermost(thread, time);
-        }
-    }
-
-    /// Leaves all regions of a thread inside of a region; returns whether the thread is in the region.
-    #[cold]
-    fn leave_inner(&mut self, thread: usize, region: u32, time: Ticks) -> bool {
-        let trace = self.trace;
-        if !self.threads[thread].stack.is_in(region) {
-            self.find(Finding::LeaveWithoutEnter, thread, || {
-                format!("leaves {}, which is not entered", trace.region_name(region))
-            });
-            return false;
-        }
-        while let Some(open) = self.threads[thread].stack.last().map(|frame| frame.region)
-            && open != region
-        {
-            self.find(Finding::MissingLeave, thread, || {
-                format!("leaves {} inside {}", trace.region_name(region), trace.region_name(open))
-            });
-            self.leave_innermost(thread, time);
-        }
-        true
-    }
-
-    /// Leaves the innermost region of a thread.
-    #[inline(always)]
-    pub(super) fn leave_innermost(&mut self, thread: usize, time: Ticks) {
-        let Some(frame) = self.threads[thread].stack.last() else { return };
-        match self.trace.kinds.get(frame.region as usize) {
-            Some(&kind) if kind.is_mpi || kind.is_special() || frame.call != CallId::NONE => {
-                self.leave_call(thread, kind, time);
-            }
-            _ => {
-                self.threads[thread].pop(time);
-            }
-        }
-        if self.threads[thread].stack.foreign > 0 {
-            self.classify_innermost(thread);
-        }
-    }
-
-    /// Leaves the innermost region of a thread, which is of this kind, with all consequences.
-    fn leave_call(&mut self, thread: usize, kind: RegionKind, time: Ticks) {
-        let Some(&Frame { barrier, enter, window, .. }) = self.threads[thread].stack.last() else { return };
-        let is_first_init = kind.is_init && !self.was_initialized;
-        let is_first_finalize = kind.is_finalize && !self.was_finalized;
-        // Time inside counts as after the event (specification 7.2).
-        let may_stall = kind.may_stall && time - enter >= self.shortest_rest;
-        let flushes = kind.window_call == Some(WindowCall::Flush) && window != NONE;
-        let ends_exposure = kind.window_call == Some(WindowCall::Wait);
-        let is_event = is_first_init
-            || is_first_finalize
-            || barrier != NONE
-            || kind.is_probe
-            || may_stall
-            || flushes
-            || ends_exposure;
-        let position = match is_event {
-            true => self.threads[thread].mark_innermost(),
-            false => EventNumber::NONE,
-        };
-        if kind.is_probe {
-            self.leave_probe(thread, position);
-        }
-        if let Some(file) = self.attributes.file.take()
-            && self.trace.semantics.replays_all_of_mpi()
-        {
-            self.leave_file_call(thread, file, time);
-        }
-        if flushes {
-            self.leave_flush(thread, window, position);
-        }
-        if let Some((polling, frame)) = kind.polling.zip(self.threads[thread].stack.last().copied()) {
-            self.leave_poll(thread, polling, &frame);
-        }
-        if kind.connects && self.threads[thread].stack.last().is_some_and(|frame| !frame.stays_inside) {
-            self.reach_out(thread);
-        }
-        let Some(mut frame) = self.threads[thread].pop(time) else { return };
-        let interval = Interval::new(frame.enter, time);
-        if may_stall || ends_exposure {
-            self.operations.left.push((frame.call, position));
-        }
-        if kind.is_parallel {
-            self.leave_parallel_region(thread, frame.row, time);
-        }
-        if let Some(barrier) = self.operations.barriers.get_mut(frame.barrier as usize) {
-            barrier.visit = interval;
-            barrier.position = position;
-        }
-        if is_first_init || is_first_finalize {
-            let location = self.threads[thread].location;
-            let calls = &mut self.operations.calls;
-            frame.call = call_of(&frame, (thread, location), EventNumber::NONE, self.trace, calls);
-            let (class, communicator) = if kind.is_init {
-                (CollectiveClass::Init, WORLD_AT_INIT)
-            } else {
-                (CollectiveClass::Finalize, WORLD_AT_FINALIZE)
-            };
-            if !self.trace.has_sessions() {
-                self.operations.collectives.push(Collective {
-                    call: frame.call,
-                    begun: frame.entered,
-                    position,
-                    communicator,
-                    class: Some(class),
-                    ..Collective::between(frame.enter, time)
-                });
-            }
-            self.was_initialized |= kind.is_init;
-            self.was_finalized |= kind.is_finalize;
-        }
-        let state = &mut self.threads[thread];
-        state.stack.mpi_depth -= u32::from(kind.is_mpi);
-        let is_outermost = kind.is_mpi && state.stack.mpi_depth == 0;
-        if is_outermost {
-            state.elapsed.mpi += time - frame.enter;
-            if frame.call == CallId::NONE {
-                state.mark_silent_call(frame.row);
-            }
-        }
-        close_call(&frame, is_outermost, time, self.trace, &mut self.operations, &mut self.coverage);
-        if is_first_init {
-            self.threads.iter_mut().for_each(|thread| thread.elapsed = Elapsed::default());
-        }
     }
 
     /// Marks an event in which a thread communicates; returns its position.

@@ -127,13 +127,16 @@ impl Analysis {
         Some(CollectiveWait { class, done, cause, arrival, progress })
     }
 
-    /// Rest of MPI 2.5: the first call of the process in which MPI makes progress, entered after the call with the request.
+    /// Rest of MPI 2.5: the first call of the process in which MPI makes progress, entered after the call with the request was
+    /// left; in the same tick, of those that were entered after that call.
     fn next(&self, request: EventRef) -> Option<EventRef> {
-        let left = self.end_of(request.location, request.call);
+        let left = self.leave(request);
+        let entered = self.locations[request.location].calls[request.call].entered_at;
         let calls = self.calls_of(self.process(request));
         let in_mpi = calls.filter(|(_, call)| call.is_mpi && makes_progress(&call.mpi_name));
         let order = |place: &EventRef| (place.time, place.location, place.at);
-        let later = in_mpi.map(|(place, _)| place).filter(|place| order(place) > order(&left));
+        let since = (self.enter(request), request.location, entered);
+        let later = in_mpi.map(|(place, _)| place).filter(|place| place.time >= left && order(place) > since);
         later.min_by_key(order)
     }
 

@@ -57,7 +57,8 @@ impl Causes<'_> {
         if let Some(finalize) = finalize {
             return Some(finalize.blamed);
         }
-        let locations = (0..self.locations()).rev();
+        // Where no time passes there is no path.
+        let locations = (0..self.locations()).rev().filter(|&at| !self.spent[at].is_empty());
         let ends = locations.filter_map(|at| Some((self.analysis.locations[at].end?, at)));
         // The first location among equals.
         ends.max_by_key(|it| it.0).map(|(_, location)| self.end(location))

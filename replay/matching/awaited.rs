@@ -6,7 +6,8 @@ use patterns::matched::CollectiveClass;
 use rustc_hash::FxHashMap;
 
 use super::Membership;
-use super::collectives::{Participation, with_members};
+use super::operation::with_members;
+use super::participation::Participation;
 
 /// Whom the members of an operation wait for; `ranks` are the processes of its communicator, none in MPI_Init and
 /// MPI_Finalize.

@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::Membership;
 use super::awaited::Awaited;
-use super::collectives::{Participation, with_members};
+use super::operation::with_members;
+use super::participation::Participation;
 use crate::communicators::Participants;
 use crate::ids::PathId;
 use crate::metrics::Metrics;

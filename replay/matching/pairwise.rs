@@ -14,10 +14,9 @@ use patterns::collective::{
 use patterns::matched::{CollectiveClass, CollectiveMember, Interval};
 use rustc_hash::FxHashMap;
 
-use super::collectives::{
-    self, Numbers, Operation, PartKind, Participation, Series, Verdict, by_rank, judge_of, operation_of,
-    with_members,
-};
+use super::collectives::{self, Numbers, judge_of, operation_of};
+use super::operation::{Operation, Verdict, by_rank, with_members};
+use super::participation::{PartKind, Participation, Series};
 use super::progress::ProgressCalls;
 use super::told::Parts;
 use super::{GROWING, Latecomer, Latecomers, Matches, Paused};

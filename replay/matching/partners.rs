@@ -9,7 +9,7 @@ use patterns::matched::CollectiveClass;
 
 use super::Membership;
 use super::awaited::Awaited;
-use super::collectives::Participation;
+use super::participation::Participation;
 use crate::communicators::Participants;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;

@@ -11,7 +11,7 @@ use patterns::matched::{CollectiveClass, Interval};
 
 use super::Membership;
 use super::awaited::Awaited;
-use super::collectives::Participation;
+use super::participation::Participation;
 use crate::communicators::Participants;
 use crate::details::instances::{BothSides, NO_NUMBER};
 use crate::ids::{EventNumber, PathId};

@@ -374,7 +374,7 @@ fn sites(definitions: &Definitions, semantics: Semantics) -> (Vec<(String, u32)>
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use model::{CallingContext, Communicator, Group, GroupType, Members};
+    use model::{Communicator, Group, GroupType, LocationGroupType, Members};
 
     /// Makes definitions of processes with one thread each: rank r is location `references[r]`, in a group of
     /// its own. The communicators are the world, and every process by itself.

@@ -3,7 +3,8 @@
 
 use patterns::matched::{Completion, Interval, ReceivedMessage};
 
-use super::{Finder, LateSide};
+use super::Finder;
+use super::messages::LateSide;
 use crate::coverage::Fate;
 use crate::int::to_u32;
 use crate::matching::Matches;

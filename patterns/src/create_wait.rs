@@ -19,7 +19,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait at Creation of Communicators",
     is_waiting: true,
-    statistics: Some(Statistics::at(17, Within::Collective(CollectiveClass::Handle))),
+    statistics: Some(Statistics::at(18, Within::Collective(CollectiveClass::Handle))),
     explanation: Explanation {
         picture: Some(Picture(
             "\

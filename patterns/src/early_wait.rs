@@ -19,7 +19,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Early Wait",
     is_waiting: true,
-    statistics: Some(Statistics::at(24, Within::OneSided)),
+    statistics: Some(Statistics::at(22, Within::OneSided)),
     explanation: Explanation {
         picture: Some(Picture(
             "\

@@ -19,7 +19,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait at Fence",
     is_waiting: true,
-    statistics: Some(Statistics::at(22, Within::Collective(CollectiveClass::Fence))),
+    statistics: Some(Statistics::at(21, Within::Collective(CollectiveClass::Fence))),
     explanation: Explanation {
         picture: Some(Picture(
             "\

@@ -19,7 +19,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Lock Contention of Windows",
     is_waiting: true,
-    statistics: Some(Statistics::at(25, Within::OneSided)),
+    statistics: Some(Statistics::at(24, Within::OneSided)),
     explanation: Explanation {
         picture: Some(Picture(
             "\

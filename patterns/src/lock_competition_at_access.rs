@@ -19,7 +19,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Lock Contention at Access",
     is_waiting: true,
-    statistics: Some(Statistics::together(25, Within::OneSided)),
+    statistics: Some(Statistics::together(24, Within::OneSided)),
     explanation: Explanation {
         picture: Some(Picture(
             "\

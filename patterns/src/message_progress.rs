@@ -17,7 +17,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait for Progress of Messages",
     is_waiting: true,
-    statistics: Some(Statistics::at(19, Within::Stalled)),
+    statistics: Some(Statistics::at(26, Within::Stalled)),
     explanation: Explanation {
         picture: Some(Picture(
             "\

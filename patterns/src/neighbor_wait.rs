@@ -19,7 +19,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait at Neighborhood",
     is_waiting: true,
-    statistics: Some(Statistics::at(18, Within::Collective(CollectiveClass::Neighborhood))),
+    statistics: Some(Statistics::at(16, Within::Collective(CollectiveClass::Neighborhood))),
     explanation: Explanation {
         picture: Some(Picture(
             "\

@@ -17,7 +17,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Waiting for Non-blocking Collectives",
     is_waiting: true,
-    statistics: Some(Statistics::at(16, Within::NonBlocking)),
+    statistics: Some(Statistics::at(17, Within::NonBlocking)),
     explanation: Explanation {
         picture: Some(Picture(
             "\

@@ -19,7 +19,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait for Progress of Targets",
     is_waiting: true,
-    statistics: Some(Statistics::at(26, Within::OneSided)),
+    statistics: Some(Statistics::at(25, Within::OneSided)),
     explanation: Explanation {
         picture: Some(Picture(
             "\

@@ -19,7 +19,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait at Creation of Windows",
     is_waiting: true,
-    statistics: Some(Statistics::at(20, Within::Collective(CollectiveClass::WindowCreation))),
+    statistics: Some(Statistics::at(19, Within::Collective(CollectiveClass::WindowCreation))),
     explanation: Explanation {
         picture: Some(Picture(
             "\

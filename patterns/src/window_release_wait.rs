@@ -19,7 +19,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait at Release of Windows",
     is_waiting: true,
-    statistics: Some(Statistics::at(21, Within::Collective(CollectiveClass::WindowRelease))),
+    statistics: Some(Statistics::at(20, Within::Collective(CollectiveClass::WindowRelease))),
     explanation: Explanation {
         picture: Some(Picture(
             "\

@@ -11,7 +11,7 @@ use super::world::World;
 use super::{Analysis, Findings};
 
 /// The findings that are counted here.
-pub(crate) const FINDINGS: [&str; 12] = [
+pub(crate) const FINDINGS: [&str; 18] = [
     "missing events",
     "recording switched off",
     "send without receive",
@@ -24,6 +24,12 @@ pub(crate) const FINDINGS: [&str; 12] = [
     "contradicting collective",
     "collective after a gap",
     "contradicting neighbourhood",
+    "incomplete file operation",
+    "rank outside of its communicator",
+    "epoch without partner",
+    "epoch never ended",
+    "epoch that was not begun",
+    "communicator used by two threads at once",
 ];
 
 impl Analysis {
@@ -32,7 +38,7 @@ impl Analysis {
         operations: &Operations,
         messages: &[(usize, usize)],
         matched: &Matched,
-        world: &World,
+        (without_partner, world): (usize, &World),
     ) -> Findings {
         let missing = self.locations.iter().filter(|location| location.is_missing).count();
         let events = self.locations.iter().flat_map(|location| &location.events);
@@ -69,6 +75,12 @@ impl Analysis {
             matched.contradicting,
             matched.after_gap + self.after_gap,
             matched.instances.iter().map(|instance| instance.contradictions(world)).sum(),
+            matched.incomplete_files,
+            operations.one_sided.outside,
+            without_partner,
+            operations.one_sided.never_ended,
+            operations.one_sided.not_begun,
+            operations.one_sided.concurrent,
         ];
         let named = FINDINGS.into_iter().zip(counts);
         named.filter(|it| it.1 > 0).map(|(name, count)| (name.into(), count as u64)).collect()

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use otf2::{ROOT_SELF, ROOT_THIS_GROUP};
 use replay::Semantics;
 
+use super::needs::Class;
 use super::operations::{Channel, Operations, Part, Series};
 use super::world::{Group, World};
 
@@ -111,6 +112,8 @@ pub(crate) struct Matched {
     pub(crate) instances: Vec<Instance>,
     /// Numbers of operations that not all members have recorded, whose members disagree, and whose numbers are unsure.
     pub(crate) incomplete: usize,
+    /// The same of operations on files.
+    pub(crate) incomplete_files: usize,
     pub(crate) contradicting: usize,
     pub(crate) after_gap: usize,
 }
@@ -169,7 +172,10 @@ pub(crate) fn instances(operations: &Operations, world: &World, semantics: Seman
             };
             let missing =
                 if is_partial { instance.missing_neighbors(world) } else { usize::from(!is_complete) };
-            matched.incomplete += missing;
+            match instance.any().class {
+                Some(Class::FileHandling | Class::FileTransfer) => matched.incomplete_files += missing,
+                _ => matched.incomplete += missing,
+            }
             if !is_complete && !is_partial {
                 continue;
             }

@@ -7,6 +7,7 @@ use replay::Semantics;
 use super::events::EventKind;
 use super::matching::{self, Matched};
 use super::operations::{Operations, is_init};
+use super::read::Location;
 use super::world::World;
 use super::{Analysis, Findings};
 
@@ -60,6 +61,7 @@ impl Analysis {
         let unknown_sends = unmatched.iter().filter(is_unknown_send).count();
         let unknown_receives = receives.iter().filter(is_unknown_receive).count();
         let across = if is_corrected { matching::unverified(operations) } else { 0 };
+        let at_once = if is_corrected { matching::at_once(operations) } else { 0 };
         let counts = [
             missing,
             off,
@@ -80,7 +82,7 @@ impl Analysis {
             without_partner,
             operations.one_sided.never_ended,
             operations.one_sided.not_begun,
-            operations.one_sided.concurrent,
+            operations.one_sided.concurrent + at_once,
         ];
         let named = FINDINGS.into_iter().zip(counts);
         named.filter(|it| it.1 > 0).map(|(name, count)| (name.into(), count as u64)).collect()
@@ -120,7 +122,10 @@ impl Analysis {
     /// still continue.
     fn waits_for(&self, operations: &Operations, unmatched: &[usize], process: usize) -> BTreeSet<usize> {
         let of_process = || self.locations.iter().filter(|location| location.process == process);
-        if operations.have_open_receives[process] || of_process().any(|location| location.is_missing) {
+        // Where the recorder is off at the end, or the events of a thread are missing, the call may have returned.
+        let has_unknown_end =
+            |it: &Location| it.is_missing || it.calls.iter().any(|call| call.is_open && call.is_off());
+        if operations.have_open_receives[process] || of_process().any(has_unknown_end) {
             return BTreeSet::new();
         }
         let of_process = of_process();

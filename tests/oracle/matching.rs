@@ -141,6 +141,10 @@ pub(crate) fn instances(operations: &Operations, world: &World, semantics: Seman
             };
             let mut parts: Vec<Part> = operations.parts.iter().filter(is_this).copied().collect();
             parts.sort_by_key(Part::order);
+            // Rest of MPI 10: of threads that are in operations at once the first one to begin.
+            if semantics == Semantics::Corrected && series.is_blocking() {
+                parts.sort_by_key(|part| part.begun.time);
+            }
             parts
         };
         let of_members: Vec<Vec<Part>> = members.iter().map(of_member).collect();
@@ -189,6 +193,22 @@ pub(crate) fn instances(operations: &Operations, world: &World, semantics: Seman
         }
     }
     matched
+}
+
+/// Rest of MPI 10: number of operations that a thread begins while another thread is in one of the same set of processes.
+pub(crate) fn at_once(operations: &Operations) -> usize {
+    let mut parts: Vec<&Part> = operations.parts.iter().filter(|part| part.series.is_blocking()).collect();
+    parts.sort_by_key(|part| part.begun.time);
+    let key = |part: &Part| (part.process, part.told.communicator);
+    let is_in_another = |(at, this): (usize, &&Part)| {
+        let before = parts[..at].iter().filter(|before| key(before) == key(this));
+        // Of equals the last one.
+        let last = before.max_by_key(|before| before.ended.time);
+        last.is_some_and(|last| {
+            this.begun.time < last.ended.time && this.ended.location != last.ended.location
+        })
+    };
+    parts.iter().enumerate().filter(|it| is_in_another(*it)).count()
 }
 
 /// Whether all members have the same operation with the same root.

@@ -50,6 +50,13 @@ pub(crate) struct Call {
     pub(crate) found: Option<Envelope>,
 }
 
+impl Call {
+    /// Whether it is the time in which the recorder was switched off.
+    pub(crate) fn is_off(&self) -> bool {
+        self.path.ends_with("MEASUREMENT OFF")
+    }
+}
+
 /// Exclusive time of a call path, attributed where a location enters or leaves a call (specification 7.2).
 #[derive(Clone, Debug)]
 pub(crate) struct Spent {

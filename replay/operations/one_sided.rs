@@ -95,12 +95,14 @@ pub struct OneSided {
     pub exposure_epochs: Vec<ExposureEpoch>,
     /// Lock epochs.
     pub lock_epochs: Vec<LockEpoch>,
+    /// Calls that wait for requests and have completed accesses, each once or several times.
+    pub completing: Vec<CallId>,
 }
 
 impl OneSided {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        let OneSided { accesses, access_epochs, exposure_epochs, lock_epochs } = self;
+        let OneSided { accesses, access_epochs, exposure_epochs, lock_epochs, completing: _ } = self;
         accesses.is_empty()
             && access_epochs.is_empty()
             && exposure_epochs.is_empty()
@@ -113,5 +115,6 @@ impl OneSided {
         self.access_epochs.shrink_to_fit();
         self.exposure_epochs.shrink_to_fit();
         self.lock_epochs.shrink_to_fit();
+        self.completing.shrink_to_fit();
     }
 }

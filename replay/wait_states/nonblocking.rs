@@ -212,7 +212,8 @@ impl Finder<'_> {
         completing.sort_by_key(|&(call, waited)| (call, Reverse(waited)));
         completing.dedup_by_key(|&mut (call, _)| call);
         let of_messages = operations.receives.iter().map(|receive| receive.call);
-        for call in of_messages.chain(operations.sends.iter().map(|send| send.completion)) {
+        let of_messages = of_messages.chain(operations.sends.iter().map(|send| send.completion));
+        for call in of_messages.chain(operations.one_sided.completing.iter().copied()) {
             if let Ok(at) = completing.binary_search_by_key(&call, |&(call, _)| call) {
                 completing[at].1 = None;
             }

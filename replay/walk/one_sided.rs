@@ -235,6 +235,12 @@ impl ProcessWalk<'_> {
             frame.window = window;
         }
         self.complete(thread, Asked::Unknown);
+        let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
+        if self.trace.kinds.get(region as usize).is_some_and(|kind| kind.completion.blocks())
+            && let Some(call) = self.call(thread)
+        {
+            self.operations.one_sided.completing.push(call);
+        }
     }
 
     /// Adds a flush that has completed accesses to a window to the open lock epochs; it is left by the event at `position`.

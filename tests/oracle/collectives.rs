@@ -7,7 +7,7 @@ use replay::Semantics;
 
 use super::matching::Instance;
 use super::needs::Class;
-use super::operations::{HANDLES, Operations, Part, Series, is_init};
+use super::operations::{Operations, Part, Series, is_init};
 use super::world::World;
 use super::{Analysis, Edge, EventRef};
 
@@ -114,7 +114,7 @@ fn members(instance: &Instance) -> Vec<CollectiveMember> {
     instance.parts.iter().flatten().map(member).collect()
 }
 
-/// The metric of waiting in a blocking operation in which each member waits for one of its own.
+/// The metric of waiting in a blocking operation.
 fn metric(class: Class) -> &'static str {
     match class {
         Class::Barrier => "mpi_barrier_wait",
@@ -122,8 +122,14 @@ fn metric(class: Class) -> &'static str {
         Class::NToOne => "mpi_earlyreduce",
         Class::NToN | Class::VariableNToN => "mpi_wait_nxn",
         Class::Scan => "mpi_earlyscan",
-        Class::Handle => "mpi_comm_wait_at_create",
+        Class::Creation => "mpi_comm_wait_at_create",
+        Class::Disconnection => "mpi_comm_wait_at_free",
         Class::Neighborhood => "mpi_wait_neighbor",
+        Class::WindowCreation => "mpi_rma_wait_at_create",
+        Class::WindowRelease => "mpi_rma_wait_at_free",
+        Class::Fence => "mpi_rma_wait_at_fence",
+        Class::FileHandling => "mpi_mgmt_file_wait",
+        Class::FileTransfer => "mpi_io_collective_wait",
     }
 }
 
@@ -131,9 +137,16 @@ impl Analysis {
     pub(super) fn collectives(&mut self, operations: &Operations, instances: &[Instance], world: &World) {
         for instance in instances.iter().filter(|it| it.any().series.is_blocking()) {
             let part = instance.any();
-            match part.series {
-                Series::Data if instance.side.is_none() => self.of_one_group(operations, instance),
-                Series::Handles => self.handles(part, &members(instance)),
+            match part.class {
+                Some(class @ (Class::FileHandling | Class::FileTransfer)) => {
+                    self.files(class, &members(instance));
+                }
+                Some(class) if part.series == Series::Handles || class == Class::Fence => {
+                    self.softly(class, &members(instance));
+                }
+                _ if part.series == Series::Data && instance.side.is_none() => {
+                    self.of_one_group(operations, instance);
+                }
                 _ => self.by_edges(operations, instance, world),
             }
         }
@@ -164,7 +177,7 @@ impl Analysis {
 
     /// Rest of MPI 5.2 and 7.2: each member waits for the last one that it needs.
     fn by_edges(&mut self, operations: &Operations, instance: &Instance, world: &World) {
-        let Some(class) = Class::of(instance.any()) else { return };
+        let Some(class) = instance.any().class else { return };
         if self.contradicts(operations, instance, world) {
             self.after_gap += 1;
             return;
@@ -178,17 +191,13 @@ impl Analysis {
             let wait = cause.time.min(ended.time) - begun.time;
             if wait > 0 {
                 self.add_at(metric, ended, wait);
-                self.edges.push(Edge { class: costs, waiting: ended, cause, wait });
+                self.edges.push(Edge::new(costs, ended, cause, wait));
             }
         }
     }
 
-    /// Rest of MPI 7.1: members wait for the last one that began before their own end.
-    fn handles(&mut self, part: &Part, members: &[CollectiveMember]) {
-        let metric = match part.told.operation.0 {
-            HANDLES => "mpi_comm_wait_at_create",
-            _ => "mpi_comm_wait_at_free",
-        };
+    /// Rest of MPI 2.1, soft: members wait for the last one that began before their own end.
+    fn softly(&mut self, class: Class, members: &[CollectiveMember]) {
         let mut groups: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (at, member) in members.iter().enumerate() {
             let begun = (0..members.len()).filter(|&other| members[other].b <= member.n);
@@ -197,8 +206,23 @@ impl Analysis {
         }
         groups.retain(|&last, group| group.iter().any(|&at| members[at].b < members[last].b));
         for (last, group) in groups {
-            self.wait_for_last("mgmt", (Some(metric), None), (members, members), last, &group);
+            let metrics = (Some(metric(class)), None);
+            let costs = class.costs().expect("handles have costs");
+            self.wait_for_last(costs, metrics, (members, members), last, &group);
         }
+    }
+
+    /// Rest of MPI 2.1, closed: who has left before the last one came has not waited; all others have.
+    fn files(&mut self, class: Class, members: &[CollectiveMember]) {
+        let Some(x) = latest_begin(members) else { return };
+        let group: BTreeSet<usize> = (0..members.len()).filter(|&at| members[at].n >= x).collect();
+        if group.iter().all(|&at| members[at].b == x) {
+            return;
+        }
+        let last = members.iter().position(|member| member.b == x).expect("the last one");
+        let completion = (class == Class::FileTransfer).then_some("mpi_io_collective_completion");
+        let metrics = (Some(metric(class)), completion);
+        self.wait_for_last("io", metrics, (members, members), last, &group);
     }
 
     /// Specification 6.2

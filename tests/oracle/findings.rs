@@ -7,11 +7,12 @@ use replay::Semantics;
 use super::events::EventKind;
 use super::matching::{self, Matched};
 use super::operations::{Operations, is_init};
+use super::read::Location;
 use super::world::World;
 use super::{Analysis, Findings};
 
 /// The findings that are counted here.
-pub(crate) const FINDINGS: [&str; 12] = [
+pub(crate) const FINDINGS: [&str; 18] = [
     "missing events",
     "recording switched off",
     "send without receive",
@@ -24,6 +25,12 @@ pub(crate) const FINDINGS: [&str; 12] = [
     "contradicting collective",
     "collective after a gap",
     "contradicting neighbourhood",
+    "incomplete file operation",
+    "rank outside of its communicator",
+    "epoch without partner",
+    "epoch never ended",
+    "epoch that was not begun",
+    "communicator used by two threads at once",
 ];
 
 impl Analysis {
@@ -32,7 +39,7 @@ impl Analysis {
         operations: &Operations,
         messages: &[(usize, usize)],
         matched: &Matched,
-        world: &World,
+        (without_partner, world): (usize, &World),
     ) -> Findings {
         let missing = self.locations.iter().filter(|location| location.is_missing).count();
         let events = self.locations.iter().flat_map(|location| &location.events);
@@ -54,6 +61,7 @@ impl Analysis {
         let unknown_sends = unmatched.iter().filter(is_unknown_send).count();
         let unknown_receives = receives.iter().filter(is_unknown_receive).count();
         let across = if is_corrected { matching::unverified(operations) } else { 0 };
+        let at_once = if is_corrected { matching::at_once(operations) } else { 0 };
         let counts = [
             missing,
             off,
@@ -69,6 +77,12 @@ impl Analysis {
             matched.contradicting,
             matched.after_gap + self.after_gap,
             matched.instances.iter().map(|instance| instance.contradictions(world)).sum(),
+            matched.incomplete_files,
+            operations.one_sided.outside,
+            without_partner,
+            operations.one_sided.never_ended,
+            operations.one_sided.not_begun,
+            operations.one_sided.concurrent + at_once,
         ];
         let named = FINDINGS.into_iter().zip(counts);
         named.filter(|it| it.1 > 0).map(|(name, count)| (name.into(), count as u64)).collect()
@@ -108,7 +122,10 @@ impl Analysis {
     /// still continue.
     fn waits_for(&self, operations: &Operations, unmatched: &[usize], process: usize) -> BTreeSet<usize> {
         let of_process = || self.locations.iter().filter(|location| location.process == process);
-        if operations.have_open_receives[process] || of_process().any(|location| location.is_missing) {
+        // Where the recorder is off at the end, or the events of a thread are missing, the call may have returned.
+        let has_unknown_end =
+            |it: &Location| it.is_missing || it.calls.iter().any(|call| call.is_open && call.is_off());
+        if operations.have_open_receives[process] || of_process().any(has_unknown_end) {
             return BTreeSet::new();
         }
         let of_process = of_process();

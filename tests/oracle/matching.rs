@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use otf2::{ROOT_SELF, ROOT_THIS_GROUP};
 use replay::Semantics;
 
+use super::needs::Class;
 use super::operations::{Channel, Operations, Part, Series};
 use super::world::{Group, World};
 
@@ -111,6 +112,8 @@ pub(crate) struct Matched {
     pub(crate) instances: Vec<Instance>,
     /// Numbers of operations that not all members have recorded, whose members disagree, and whose numbers are unsure.
     pub(crate) incomplete: usize,
+    /// The same of operations on files.
+    pub(crate) incomplete_files: usize,
     pub(crate) contradicting: usize,
     pub(crate) after_gap: usize,
 }
@@ -138,6 +141,10 @@ pub(crate) fn instances(operations: &Operations, world: &World, semantics: Seman
             };
             let mut parts: Vec<Part> = operations.parts.iter().filter(is_this).copied().collect();
             parts.sort_by_key(Part::order);
+            // Rest of MPI 10: of threads that are in operations at once the first one to begin.
+            if semantics == Semantics::Corrected && series.is_blocking() {
+                parts.sort_by_key(|part| part.begun.time);
+            }
             parts
         };
         let of_members: Vec<Vec<Part>> = members.iter().map(of_member).collect();
@@ -169,7 +176,10 @@ pub(crate) fn instances(operations: &Operations, world: &World, semantics: Seman
             };
             let missing =
                 if is_partial { instance.missing_neighbors(world) } else { usize::from(!is_complete) };
-            matched.incomplete += missing;
+            match instance.any().class {
+                Some(Class::FileHandling | Class::FileTransfer) => matched.incomplete_files += missing,
+                _ => matched.incomplete += missing,
+            }
             if !is_complete && !is_partial {
                 continue;
             }
@@ -183,6 +193,22 @@ pub(crate) fn instances(operations: &Operations, world: &World, semantics: Seman
         }
     }
     matched
+}
+
+/// Rest of MPI 10: number of operations that a thread begins while another thread is in one of the same set of processes.
+pub(crate) fn at_once(operations: &Operations) -> usize {
+    let mut parts: Vec<&Part> = operations.parts.iter().filter(|part| part.series.is_blocking()).collect();
+    parts.sort_by_key(|part| part.begun.time);
+    let key = |part: &Part| (part.process, part.told.communicator);
+    let is_in_another = |(at, this): (usize, &&Part)| {
+        let before = parts[..at].iter().filter(|before| key(before) == key(this));
+        // Of equals the last one.
+        let last = before.max_by_key(|before| before.ended.time);
+        last.is_some_and(|last| {
+            this.begun.time < last.ended.time && this.ended.location != last.ended.location
+        })
+    };
+    parts.iter().enumerate().filter(|it| is_in_another(*it)).count()
 }
 
 /// Whether all members have the same operation with the same root.

@@ -149,7 +149,7 @@ impl Analysis {
         self.add_at("mpi_latesender", r, late.idle);
         self.add_at(if is_empty { "mpi_sls_count" } else { "mpi_cls_count" }, r, 1);
         let cause = operations.sends[late.send].at;
-        self.edges.push(Edge { class: "latesender", waiting: r, cause, wait: late.idle });
+        self.edges.push(Edge::new("latesender", r, cause, late.idle));
         self.waited.insert((r.location, r.call), late.idle);
         memory.reported.push(late);
         if self.semantics == Semantics::Reference && memory.reported.len() > REMEMBERED {
@@ -226,7 +226,7 @@ impl Analysis {
 
     fn late_receiver(&mut self, operations: &Operations, c: EventRef, late: Late) {
         let cause = operations.receives[late.receive].posted;
-        self.edges.push(Edge { class: "latereceiver", waiting: c, cause, wait: late.idle });
+        self.edges.push(Edge::new("latereceiver", c, cause, late.idle));
         self.waited.insert((c.location, c.call), late.idle);
         self.add_at("mpi_latereceiver", c, late.idle);
         let is_empty = operations.sends[late.send].bytes == 0;

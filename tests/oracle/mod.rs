@@ -7,15 +7,21 @@
 //! | file | content |
 //! |---|---|
 //! | `read` | events of an archive on the global clock, with calls and call paths (specification 2, 11.1) |
+//! | `records` | records of communication (specification 2.1, rest of MPI 3.2) |
 //! | `events` | what an event says |
 //! | `world` | communicators and groups (specification 2.1) |
 //! | `booking` | exclusive time in the order of events (specification 7.2) |
 //! | `operations` | messages and collective operations of each process (specification 2.1) |
+//! | `windows` | accesses to windows, and epochs, of each process (rest of MPI 8.1) |
+//! | `files` | collective operations on files of each process (rest of MPI 9) |
 //! | `matching` | matching of sends with receives, and of collective operations |
 //! | `messages` | wait states of messages (specification 5) |
 //! | `collectives` | wait states of collective operations (specification 6) |
 //! | `needs` | whom members of collective operations need (rest of MPI 2.2) |
 //! | `nonblocking` | wait states of non-blocking collective operations (rest of MPI 4) |
+//! | `fences` | accesses and pairs at fences (rest of MPI 8.2, 8.6) |
+//! | `epochs` | post, start, complete, wait (rest of MPI 8.3) |
+//! | `locks` | locks, and targets that are outside of MPI (rest of MPI 8.4, 8.5) |
 //! | `probes` | late senders of blocking probes (rest of MPI 6.2) |
 //! | `polling` | tests and probes that find nothing (rest of MPI 6.3) |
 //! | `stalls` | messages that do not move on (rest of MPI 6.5) |
@@ -31,9 +37,13 @@ mod barriers;
 mod booking;
 mod causes;
 mod collectives;
+mod epochs;
 mod events;
+mod fences;
+mod files;
 pub(crate) mod findings;
 mod idle_threads;
+mod locks;
 mod matching;
 mod messages;
 mod needs;
@@ -43,9 +53,11 @@ mod polling;
 mod probes;
 pub(crate) mod random;
 mod read;
+mod records;
 pub(crate) mod script;
 mod stalls;
 mod tasks;
+mod windows;
 mod world;
 
 use std::collections::BTreeMap;
@@ -55,7 +67,7 @@ use replay::Semantics;
 
 use causes::Found;
 use collectives::CollectiveInstance;
-use operations::{HANDLES, Operations};
+use operations::Operations;
 use read::{Location, Role};
 
 /// Severities by metric, names along the call path, and location; in ticks, counts or bytes, exclusive along
@@ -66,7 +78,7 @@ pub(crate) type Severities = BTreeMap<(String, String, usize), i64>;
 pub(crate) type Costs = BTreeMap<(String, String, usize), f64>;
 
 /// The metrics that are computed here.
-pub(crate) const METRICS: [&str; 60] = [
+pub(crate) const METRICS: [&str; 80] = [
     "time",
     "visits",
     "omp_management",
@@ -124,6 +136,26 @@ pub(crate) const METRICS: [&str; 60] = [
     "mpi_polling",
     "mpi_polling_latesender",
     "mpi_polling_nbcoll",
+    "mpi_rma_wait_at_create",
+    "mpi_rma_wait_at_free",
+    "mpi_rma_wait_at_fence",
+    "mpi_rma_early_fence",
+    "mpi_rma_sync_late_post",
+    "mpi_rma_comm_late_post",
+    "mpi_rma_early_wait",
+    "mpi_rma_late_complete",
+    "mpi_rma_sync_lock_competition",
+    "mpi_rma_comm_lock_competition",
+    "mpi_rma_sync_wait_for_progress",
+    "mpi_rma_comm_wait_for_progress",
+    "mpi_rma_pairsync_count",
+    "mpi_rma_pairsync_unneeded_count",
+    "bytes_put",
+    "bytes_get",
+    "mpi_mgmt_file_wait",
+    "mpi_io_collective_wait",
+    "mpi_io_collective_completion",
+    "mpi_nbcoll_wait_io",
     "critical_path",
     "critical_path_activities",
     "non_critical_path_activities",
@@ -160,14 +192,19 @@ pub(crate) const COSTS: [&str; 20] = [
     "delay_ompidle_longterm",
 ];
 
-/// Those that occur only in programs that create communicators, have operations among neighbours, or long messages.
-pub(crate) const COSTS_OF_REST: [&str; 6] = [
+/// Those that occur only in programs that create communicators, have operations among neighbours, long messages, windows, or
+/// files.
+pub(crate) const COSTS_OF_REST: [&str; 10] = [
     "delay_mgmt",
     "delay_mgmt_longterm",
     "delay_neighbor",
     "delay_neighbor_longterm",
     "delay_progress",
     "delay_progress_longterm",
+    "delay_rma",
+    "delay_rma_longterm",
+    "delay_io",
+    "delay_io_longterm",
 ];
 
 /// Those that occur only in programs with OpenMP barriers and MPI calls between them.
@@ -177,7 +214,7 @@ pub(crate) const COSTS_OF_TEAMS: [&str; 2] = ["delay_ompbarrier", "delay_ompbarr
 pub(crate) type Samples = BTreeMap<String, Vec<i64>>;
 
 /// The patterns that have statistics (specification 13.1).
-pub(crate) const SAMPLED: [&str; 16] = [
+pub(crate) const SAMPLED: [&str; 26] = [
     "mpi_latesender",
     "mpi_latesender_wo",
     "mpi_latereceiver",
@@ -192,6 +229,16 @@ pub(crate) const SAMPLED: [&str; 16] = [
     "mpi_comm_wait_at_create",
     "mpi_wait_neighbor",
     "mpi_p2p_wait_for_progress",
+    "mpi_rma_wait_at_create",
+    "mpi_rma_wait_at_free",
+    "mpi_rma_wait_at_fence",
+    "mpi_rma_sync_late_post",
+    "mpi_rma_early_wait",
+    "mpi_rma_sync_lock_competition",
+    "mpi_rma_sync_wait_for_progress",
+    "mpi_mgmt_file_wait",
+    "mpi_io_collective_wait",
+    "mpi_io_collective_completion",
     "omp_ebarrier_wait",
     "omp_ibarrier_wait",
 ];
@@ -237,6 +284,16 @@ struct Edge {
     waiting: EventRef,
     cause: EventRef,
     wait: i64,
+    /// Whether the cause is the release of a lock (rest of MPI 8.4).
+    is_lock: bool,
+    /// The event with which the holder has asked for the lock, if that is on the location of the release.
+    requested: Option<EventRef>,
+}
+
+impl Edge {
+    fn new(class: &'static str, waiting: EventRef, cause: EventRef, wait: i64) -> Edge {
+        Edge { class, waiting, cause, wait, is_lock: false, requested: None }
+    }
 }
 
 /// State of an analysis.
@@ -259,8 +316,10 @@ struct Analysis {
 impl Analysis {
     /// Adds to a severity at a call.
     fn add(&mut self, metric: &str, location: usize, call: usize, value: i64) {
-        if value > 0 && SAMPLED.contains(&metric) {
-            self.samples.entry(metric.into()).or_default().push(value);
+        // Rest of MPI 15: those at accesses are together with the others.
+        let sampled = metric.replace("mpi_rma_comm", "mpi_rma_sync");
+        if value > 0 && SAMPLED.contains(&sampled.as_str()) {
+            self.samples.entry(sampled).or_default().push(value);
         }
         let path = self.locations[location].calls[call].path.clone();
         *self.severities.entry((metric.into(), path, location)).or_default() += value;
@@ -363,10 +422,16 @@ impl Analysis {
             self.add_at(metric, receive.done, 1);
             self.add_at("bytes_rcvd", receive.done, bytes);
         }
-        for part in operations.parts.iter().filter(|part| part.told.operation.0 < HANDLES) {
+        for part in operations.parts.iter().filter(|part| part.is_counted()) {
             // Rest of MPI 4.5: the request names the operation, the completing call does not.
             let place = if part.series.is_blocking() { part.ended } else { part.begun };
             self.count_collective(place, part.told.sent, part.told.received);
+        }
+        // Rest of MPI 8.6
+        for access in &operations.one_sided.accesses {
+            let [put, got] = access.bytes;
+            self.add_at("bytes_put", access.at, put);
+            self.add_at("bytes_get", access.at, got);
         }
     }
 
@@ -418,10 +483,13 @@ pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> AnalysisResult 
     analysis.probes(&operations, &messages, &world);
     analysis.polling(&operations, &messages, &world);
     analysis.stalls(&operations, &messages, world.resolution);
+    analysis.fences(&operations, &matched.instances, &world);
+    let epochs = analysis.epochs(&operations);
+    analysis.locks(&operations, &world);
     let found = causes::find(&analysis, &operations, world.processes);
     analysis.severities.extend(found.severities);
     analysis.severities.retain(|_, value| *value != 0);
-    let findings = analysis.findings(&operations, &messages, &matched, &world);
+    let findings = analysis.findings(&operations, &messages, &matched, (epochs, &world));
     let has_tasks = analysis.locations.iter().any(|location| !location.of_tasks.is_empty());
     let Found { costs, is_circular, .. } = found;
     let Analysis { severities, samples, .. } = analysis;

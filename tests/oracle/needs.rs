@@ -4,6 +4,7 @@
 use otf2::ROOT_SELF;
 
 use super::EventRef;
+use super::events::Told;
 use super::matching::Instance;
 use super::operations::{HANDLES, Part};
 use super::world::World;
@@ -16,29 +17,60 @@ pub(crate) enum Class {
     NToN,
     VariableNToN,
     Scan,
-    Handle,
+    /// Of a communicator.
+    Creation,
+    Disconnection,
     Neighborhood,
+    WindowCreation,
+    WindowRelease,
+    Fence,
+    /// What all do with a handle, and flushes of a file.
+    FileHandling,
+    FileTransfer,
 }
 
 impl Class {
-    /// Specification 3.2: codes of OTF2.
-    pub(crate) fn of(part: &Part) -> Option<Class> {
-        Some(match part.told.operation.0 {
-            _ if part.is_among_neighbors => Class::Neighborhood,
+    /// Of an operation on a communicator. Specification 3.2: codes of OTF2.
+    pub(crate) fn of(told: &Told, is_among_neighbors: bool) -> Option<Class> {
+        Some(match told.operation.0 {
+            _ if is_among_neighbors => Class::Neighborhood,
             0 => Class::Barrier,
             1 | 4 | 5 => Class::OneToN,
             2 | 3 | 12 => Class::NToOne,
             6 | 7 | 8 | 11 | 13 | 16 => Class::NToN,
             9 | 10 => Class::VariableNToN,
             14 | 15 => Class::Scan,
-            HANDLES => Class::Handle,
+            HANDLES => Class::Creation,
+            18 => Class::Disconnection,
             _ => return None,
         })
     }
 
-    /// Rest of MPI 2.1: members that began after one's own end were evidently not awaited.
+    pub(crate) fn is_of_window_or_file(self) -> bool {
+        matches!(
+            self,
+            Class::WindowCreation
+                | Class::WindowRelease
+                | Class::Fence
+                | Class::FileHandling
+                | Class::FileTransfer
+        )
+    }
+
+    /// Rest of MPI 2.1: members that began after one's own end were evidently not awaited. Of files those are meant that do not
+    /// block.
     pub(crate) fn is_soft(self) -> bool {
-        matches!(self, Class::VariableNToN | Class::Handle | Class::Neighborhood)
+        matches!(
+            self,
+            Class::VariableNToN
+                | Class::Creation
+                | Class::Disconnection
+                | Class::Neighborhood
+                | Class::WindowCreation
+                | Class::WindowRelease
+                | Class::Fence
+                | Class::FileTransfer
+        )
     }
 
     /// Class of the costs, in the names of metrics; scans have none (Q10).
@@ -48,8 +80,10 @@ impl Class {
             Class::NToN | Class::VariableNToN => "n2n",
             Class::OneToN => "12n",
             Class::NToOne => "n21",
-            Class::Handle => "mgmt",
+            Class::Creation | Class::Disconnection => "mgmt",
             Class::Neighborhood => "neighbor",
+            Class::WindowCreation | Class::WindowRelease | Class::Fence => "rma",
+            Class::FileHandling | Class::FileTransfer => "io",
             Class::Scan => return None,
         })
     }
@@ -68,7 +102,7 @@ impl Instance {
         let is_across = |rank: &usize| self.side.is_some_and(|side| (*rank < side) != (own < side));
         let others: Vec<usize> = match (self.side, class) {
             // Creating a communicator needs both groups (rest of MPI 7.1).
-            (None, _) | (_, Class::Handle) => (0..parts.len()).collect(),
+            (None, _) | (_, Class::Creation) => (0..parts.len()).collect(),
             (Some(_), _) => (0..parts.len()).filter(is_across).collect(),
         };
         let is_root = |rank: &usize| match self.side {
@@ -77,7 +111,7 @@ impl Instance {
         };
         let others = others.into_iter();
         Some(match class {
-            Class::Barrier | Class::Handle => others.collect(),
+            Class::Barrier | Class::Creation | Class::FileTransfer => others.collect(),
             Class::NToN | Class::VariableNToN if received => others.filter(sends).collect(),
             Class::OneToN if received => others.filter(is_root).filter(sends).collect(),
             Class::NToOne if received && is_root(&own) => others.filter(sends).collect(),

@@ -39,13 +39,20 @@ fn metric(class: Class) -> &'static str {
         Class::NToOne => "n21",
         Class::NToN | Class::VariableNToN => "nxn",
         Class::Scan => "scan",
-        Class::Handle => "create",
+        Class::Creation => "create",
         Class::Neighborhood => "neighbor",
+        Class::FileTransfer => "io",
+        _ => panic!("{class:?} is not non-blocking"),
     }
 }
 
 fn waits(name: &str) -> bool {
     matches!(name, "wait" | "waitany" | "waitall" | "waitsome")
+}
+
+/// Rest of MPI 9: the second call of a split operation on a file.
+fn ends_transfer(name: &str) -> bool {
+    name.starts_with("file_") && name.ends_with("_end")
 }
 
 impl Analysis {
@@ -59,7 +66,7 @@ impl Analysis {
     ) -> CollectiveWaits {
         let (mut all, mut judged) = (CollectiveWaits::new(), BTreeSet::new());
         for instance in instances.iter().filter(|it| !it.any().series.is_blocking()) {
-            let Some(class) = Class::of(instance.any()) else { continue };
+            let Some(class) = instance.any().class else { continue };
             if self.contradicts(operations, instance, world) {
                 self.after_gap += 1;
                 continue;
@@ -86,7 +93,7 @@ impl Analysis {
     /// Whether a recorder was switched off before, and a member ends its operation before the last one begins that it needs:
     /// the numbers of the operations may be wrong.
     pub(super) fn contradicts(&self, operations: &Operations, instance: &Instance, world: &World) -> bool {
-        let Some(class) = Class::of(instance.any()) else { return false };
+        let Some(class) = instance.any().class else { return false };
         let is_early = |own: usize| {
             let needed = instance.needed(class, world, own).unwrap_or_default();
             let x = instance.awaited(class, &needed, own);
@@ -104,7 +111,7 @@ impl Analysis {
         own: usize,
     ) -> Option<CollectiveWait> {
         let done = instance.parts[own].as_ref()?.ended;
-        if !waits(self.name(done)) {
+        if !waits(self.name(done)) && !ends_transfer(self.name(done)) {
             return None;
         }
         let (enter, leave) = (self.enter(done), self.leave(done));
@@ -165,8 +172,9 @@ impl Analysis {
         let call = |place: EventRef| (place.location, place.call);
         let sent = operations.sends.iter().filter_map(|send| send.completion);
         let received = operations.receives.iter().map(|receive| receive.done);
-        let with_messages: BTreeSet<_> = sent.chain(received).map(call).collect();
-        for &call in judged.difference(&with_messages) {
+        let accessed = operations.one_sided.completions.iter().copied();
+        let with_others: BTreeSet<_> = sent.chain(received).chain(accessed).map(call).collect();
+        for &call in judged.difference(&with_others) {
             let place = self.end_of(call.0, call.1);
             if waits(self.name(place)) {
                 let waited = all.get(&call).map_or(0, CollectiveWait::idle);
@@ -178,13 +186,17 @@ impl Analysis {
     /// Adds the waits that are the longest of their calls.
     pub(super) fn collective_waits(&mut self, all: CollectiveWaits) {
         for wait in all.into_values() {
-            self.add_at("mpi_nbcoll_wait", wait.done, wait.idle());
             self.waited.insert((wait.done.location, wait.done.call), wait.idle());
-            let of_class = format!("mpi_nbcoll_wait_{}", metric(wait.class));
-            self.add_at(&of_class, wait.done, wait.arrival);
-            self.add_at("mpi_nbcoll_wait_for_progress", wait.done, wait.progress);
+            if ends_transfer(self.name(wait.done)) {
+                self.add_at("mpi_io_collective_wait", wait.done, wait.idle());
+            } else {
+                self.add_at("mpi_nbcoll_wait", wait.done, wait.idle());
+                let of_class = format!("mpi_nbcoll_wait_{}", metric(wait.class));
+                self.add_at(&of_class, wait.done, wait.arrival);
+                self.add_at("mpi_nbcoll_wait_for_progress", wait.done, wait.progress);
+            }
             if let Some(class) = wait.class.costs() {
-                self.edges.push(Edge { class, waiting: wait.done, cause: wait.cause, wait: wait.idle() });
+                self.edges.push(Edge::new(class, wait.done, wait.cause, wait.idle()));
             }
         }
     }

@@ -8,9 +8,12 @@ use std::collections::HashMap;
 use replay::Semantics;
 
 use super::EventRef;
-use super::events::{Envelope, EventKind, Told};
+use super::events::{AtWindow, Envelope, EventKind, Told};
+use super::files::OpenTransfers;
 use super::matching::Instance;
+use super::needs::Class;
 use super::read::Location;
+use super::windows::{FENCE, OneSided, OpenEpochs, Place};
 use super::world::{Group, World};
 
 /// First code of operations that create or destroy handles; these are not counted anywhere (Q1).
@@ -73,6 +76,8 @@ pub(crate) struct Part {
     pub(crate) process: usize,
     pub(crate) series: Series,
     pub(crate) is_among_neighbors: bool,
+    /// `None` for what nobody waits in.
+    pub(crate) class: Option<Class>,
     pub(crate) told: Told,
     /// The record of its begin, or the request.
     pub(crate) begun: EventRef,
@@ -115,6 +120,7 @@ pub(crate) struct Operations {
     pub(crate) were_off: Vec<bool>,
     /// Whether each process has posted receives that are active at the end.
     pub(crate) have_open_receives: Vec<bool>,
+    pub(crate) one_sided: OneSided,
 }
 
 /// An active request.
@@ -133,6 +139,11 @@ impl Part {
     /// Its position in the order in which operations are numbered.
     pub(crate) fn order(&self) -> usize {
         if self.series.is_blocking() { self.ended.order } else { self.begun.order }
+    }
+
+    /// Whether it counts as a collective operation, with its bytes (specification 4.1).
+    pub(crate) fn is_counted(&self) -> bool {
+        self.told.operation.0 < HANDLES && !self.class.is_some_and(Class::is_of_window_or_file)
     }
 }
 
@@ -160,25 +171,32 @@ pub(crate) fn collect(locations: &[Location], world: &World, semantics: Semantic
             requests: HashMap::new(),
             claimed: HashMap::new(),
             requested: Vec::new(),
+            epochs: OpenEpochs::default(),
+            flushed: HashMap::new(),
+            transfers: OpenTransfers::default(),
         }
         .collect();
     }
     operations
 }
 
-struct ProcessReader<'a> {
-    process: usize,
+pub(super) struct ProcessReader<'a> {
+    pub(super) process: usize,
     world: &'a World,
     semantics: Semantics,
-    locations: &'a [Location],
-    all: &'a mut Operations,
+    pub(super) locations: &'a [Location],
+    pub(super) all: &'a mut Operations,
     /// The last begin of a collective operation on each location.
     begun: HashMap<usize, EventRef>,
     requests: HashMap<u64, ActiveRequest>,
     /// Messages that a matched probe has claimed.
     claimed: HashMap<u64, (EventRef, Envelope)>,
     /// Positions of all requests for collective operations.
-    requested: Vec<usize>,
+    pub(super) requested: Vec<usize>,
+    epochs: OpenEpochs,
+    /// By location and call: the windows with accesses that are complete there.
+    flushed: HashMap<(usize, usize), Vec<usize>>,
+    pub(super) transfers: OpenTransfers,
 }
 
 impl<'a> ProcessReader<'a> {
@@ -202,7 +220,7 @@ impl<'a> ProcessReader<'a> {
             let place = |call| EventRef { location, call, time: event.time, order, at };
             match (event.kind, event.call) {
                 (EventKind::RecordingOff, _) => (gap, was_off) = (gap.or(Some(order)), true),
-                (EventKind::Left(left), _) => self.all.leaves.push(place(left)),
+                (EventKind::Left(left), _) => self.leave(place(left)),
                 (EventKind::Entered(entered), _) => self.all.enters.push(place(entered)),
                 // Specification 2.4: only calls of MPI communicate.
                 (EventKind::CollectiveBegin, Some(call)) => _ = self.begun.insert(location, place(call)),
@@ -214,11 +232,12 @@ impl<'a> ProcessReader<'a> {
         }
         self.all.gaps.push(gap);
         self.all.were_off.push(was_off);
-        let done = self.all.parts.iter().filter(|part| part.process == self.process);
+        let done = self.all.parts.iter().filter(|it| it.process == self.process && !it.series.is_blocking());
         let completed: Vec<usize> = done.map(|part| part.begun.order).collect();
         let never_completed = self.requested.iter().copied().find(|order| !completed.contains(order));
         self.all.never_completed.push(never_completed);
-        self.all.open_requests += self.requests.len();
+        self.all.open_requests += self.requests.len() + self.transfers.started();
+        self.all.one_sided.end(&self.epochs);
         let is_receive =
             |it: &ActiveRequest| matches!(it, ActiveRequest::Receive(_) | ActiveRequest::Claimed(..));
         self.all.have_open_receives.push(self.requests.values().any(is_receive));
@@ -236,6 +255,8 @@ impl<'a> ProcessReader<'a> {
             | EventKind::Irecv(..)
             | EventKind::Imrecv { .. }
             | EventKind::CollectiveComplete(..)
+            | EventKind::Completed
+            | EventKind::Window(_, AtWindow::Completed)
             | EventKind::Cancelled(_) => self.all.completions.push(at),
             _ => {}
         }
@@ -314,11 +335,14 @@ impl<'a> ProcessReader<'a> {
                         None if is_among_neighbors => Series::NonBlockingNeighborhoods,
                         None => Series::NonBlocking,
                     };
-                    let process = self.process;
-                    self.all.parts.push(Part { process, series, is_among_neighbors, told, begun, ended: at });
+                    let class = Class::of(&told, is_among_neighbors);
+                    self.part((series, class), told, begun, at);
                 }
             }
-            EventKind::RecordingOff
+            EventKind::Window(window, what) => self.at_window(at, window, what),
+            EventKind::File(file, what) => self.of_file(at, file, what),
+            EventKind::Completed
+            | EventKind::RecordingOff
             | EventKind::Entered(_)
             | EventKind::Left(_)
             | EventKind::Joined
@@ -341,12 +365,59 @@ impl<'a> ProcessReader<'a> {
             _ if is_among_neighbors => Series::Neighborhoods,
             _ => Series::Data,
         };
-        let process = self.process;
-        self.all.parts.push(Part { process, series, is_among_neighbors, told, begun, ended: at });
+        let class = Class::of(&told, is_among_neighbors);
+        self.part((series, class), told, begun, at);
+    }
+
+    pub(super) fn part(
+        &mut self,
+        (series, class): (Series, Option<Class>),
+        told: Told,
+        begun: EventRef,
+        ended: EventRef,
+    ) {
+        let (process, is_among_neighbors) = (self.process, class == Some(Class::Neighborhood));
+        self.all.parts.push(Part { process, series, is_among_neighbors, class, told, begun, ended });
+    }
+
+    /// Leaves a call.
+    fn leave(&mut self, at: EventRef) {
+        self.all.leaves.push(at);
+        if self.name(at).starts_with("win_flush")
+            && let Some(windows) = self.flushed.get(&(at.location, at.call))
+        {
+            self.all.one_sided.leave_flush(&self.epochs, windows, at);
+        }
+    }
+
+    fn at_window(&mut self, at: EventRef, window: usize, what: AtWindow) {
+        let place = Place { process: self.process, at, name: self.name(at) };
+        self.all.one_sided.handle(&mut self.epochs, self.world, place, (window, what));
+        match what {
+            AtWindow::End(operation) => {
+                let begun = self.begun.remove(&at.location).unwrap_or_else(|| self.entered(at));
+                let (series, class) = match operation.0 {
+                    FENCE => (Series::Data, Class::Fence),
+                    17 | 19 | 21 => (Series::Handles, Class::WindowCreation),
+                    _ => (Series::Handles, Class::WindowRelease),
+                };
+                self.part((series, Some(class)), Told::without_data(operation, window), begun, at);
+            }
+            AtWindow::Completed => {
+                self.flushed.entry((at.location, at.call)).or_default().push(window);
+            }
+            _ => {}
+        }
+    }
+
+    /// The event of entering the call around an event.
+    pub(super) fn entered(&self, at: EventRef) -> EventRef {
+        let call = &self.locations[at.location].calls[at.call];
+        EventRef { time: call.enter, at: call.entered_at, ..at }
     }
 
     /// MPI's name of the region around an event.
-    fn name(&self, place: EventRef) -> &'a str {
+    pub(super) fn name(&self, place: EventRef) -> &'a str {
         let locations = self.locations;
         &locations[place.location].calls[place.call].mpi_name
     }

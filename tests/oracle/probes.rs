@@ -38,7 +38,7 @@ impl Analysis {
                 let is_empty = operations.sends[send].bytes == 0;
                 let done = operations.receives[receive].done;
                 self.add_at(if is_empty { "mpi_sls_count" } else { "mpi_cls_count" }, done, 1);
-                self.edges.push(Edge { class: "latesender", waiting: end, cause: sent, wait });
+                self.edges.push(Edge::new("latesender", end, sent, wait));
             }
         }
     }

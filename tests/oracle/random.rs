@@ -12,15 +12,21 @@ use crate::support::trace::{Members, Message, Step, Stream, Trace};
 
 mod calls;
 mod ending;
+mod epochs;
 pub(crate) mod features;
+mod files;
 mod group;
+mod locks;
 mod neighbors;
 mod nonblocking;
 mod probes;
 mod program;
+mod windows;
 
+use files::SimulatedFile;
 use neighbors::Topology;
 use nonblocking::{PersistentCollective, SimulatedCollective};
+use windows::SimulatedWindow;
 
 /// Envelope of a receive, with wildcards.
 #[derive(Clone, Debug)]
@@ -127,6 +133,10 @@ struct ProgramGenerator {
     /// Non-blocking operations so far.
     collectives: Vec<SimulatedCollective>,
     persistent: Vec<PersistentCollective>,
+    windows: Vec<SimulatedWindow>,
+    files: Vec<SimulatedFile>,
+    /// Number of operations in between of which something else is done.
+    nesting: usize,
     /// Whether clocks agree.
     is_synchronous: bool,
     /// Whether threads use tags of their own.
@@ -135,6 +145,7 @@ struct ProgramGenerator {
     switches_off: usize,
     contradicts: usize,
     forgets: usize,
+    breaks: usize,
     numbers: u64,
     has_wildcards: bool,
     /// Whether processes wait for each other at the end.
@@ -198,6 +209,16 @@ fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>
     let contradicts = if random.chance(5) && distinct.is_none() { 10 } else { 0 };
     let forgets = if random.chance(25) { 8 } else { 0 };
     let [tells_probes, tells_tests, tells_persistent] = [50, 60, 70].map(|percent| random.chance(percent));
+    let is_whole = distinct.is_some();
+    let windows = match !is_whole && random.chance(35) {
+        true => windows::windows(&mut random, &communicators[..usable], ranks),
+        false => Vec::new(),
+    };
+    let files = match !is_whole && random.chance(30) {
+        true => files::files(&mut random, &communicators[..usable], ranks),
+        false => Vec::new(),
+    };
+    let breaks = if !is_whole && random.chance(30) { 4 } else { 0 };
     let mut generator = ProgramGenerator {
         random,
         processes,
@@ -209,11 +230,15 @@ fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>
         tells_persistent,
         collectives: Vec::new(),
         persistent: Vec::new(),
+        windows,
+        files,
+        nesting: 0,
         is_synchronous,
         has_own_tags,
         switches_off,
         contradicts,
         forgets,
+        breaks,
         numbers: 0,
         has_wildcards: false,
         is_hung: false,
@@ -273,6 +298,8 @@ impl ProgramGenerator {
             // A program that hangs has no end.
             program: (!self.is_hung && self.random.chance(85)).then(|| "/bin/prog".into()),
             communicators: self.communicators,
+            windows: self.windows.into_iter().map(|window| (window.name, window.communicator)).collect(),
+            files: self.files.into_iter().map(|file| (file.name, file.communicator)).collect(),
             streams,
             ..Trace::default()
         }

@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use model::{
-    CollectiveOp, Definitions, GroupType, LocationType, MeasurementMode, Paradigm, RegionRole, attributes,
-};
-use otf2::{Archive, Attribute, Definition, Event, ROOT_NONE};
+use model::{Definitions, GroupType, LocationType, MeasurementMode, Paradigm, RegionRole};
+use otf2::{Archive, Attribute, Definition, Event};
 use replay::Semantics;
 
-use super::events::{Envelope, EventKind, LocationEvent, Told};
+use super::events::{Envelope, EventKind, LocationEvent};
 use super::tasks::Tasks;
 use super::world::World;
 
@@ -50,6 +48,13 @@ pub(crate) struct Call {
     pub(crate) left_at: usize,
     /// The message that it has found, if it is a probe whose leave tells that.
     pub(crate) found: Option<Envelope>,
+}
+
+impl Call {
+    /// Whether it is the time in which the recorder was switched off.
+    pub(crate) fn is_off(&self) -> bool {
+        self.path.ends_with("MEASUREMENT OFF")
+    }
 }
 
 /// Exclusive time of a call path, attributed where a location enters or leaves a call (specification 7.2).
@@ -110,11 +115,13 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
         Semantics::Reference => (process, reference),
     });
     let programs = programs(&archive, &definitions, &threads);
+    let world = World::new(&definitions, semantics);
     let (mut locations, mut forks) = (Vec::<Location>::new(), Vec::new());
     for (process, reference) in threads {
         let thread = locations.iter().filter(|it| it.process == process).count();
         let mut reader = Reader {
             definitions: &definitions,
+            world: &world,
             semantics,
             root: programs.get(&process).map_or("", String::as_str),
             forks: if thread == 0 { Vec::new() } else { std::mem::take(&mut forks) },
@@ -145,7 +152,6 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
         locations.push(location);
     }
     put_below_one_root(&mut locations, programs.values());
-    let world = World::new(&definitions, semantics);
     (locations, world)
 }
 
@@ -222,7 +228,8 @@ fn correct(offsets: &[(i64, i64)], time: i64) -> i64 {
 }
 
 pub(super) struct Reader<'a> {
-    definitions: &'a Definitions,
+    pub(super) definitions: &'a Definitions,
+    pub(super) world: &'a World,
     pub(super) semantics: Semantics,
     /// Program of the process; empty if unknown.
     pub(super) root: &'a str,
@@ -234,9 +241,9 @@ pub(super) struct Reader<'a> {
     pub(super) stack: Vec<usize>,
     pub(super) tasks: Tasks,
     /// Whether a collective operation has begun that has not ended.
-    has_begun: bool,
+    pub(super) has_begun: bool,
     /// The attributes of the event, with global references.
-    attributes: Vec<Attribute>,
+    pub(super) attributes: Vec<Attribute>,
     pub(super) location: Location,
     /// Time up to which exclusive time is attributed.
     pub(super) booked: Option<i64>,
@@ -313,6 +320,9 @@ impl Reader<'_> {
                 if let Some(&call) = self.stack.last() {
                     self.location.calls[call].found = self.found();
                 }
+                if let Some(handled) = self.handled() {
+                    self.add_event(time, handled);
+                }
                 self.leave(time);
             }
             Event::MeasurementOnOff { measurement_mode } if measurement_mode == MeasurementMode::ON => {
@@ -349,102 +359,6 @@ impl Reader<'_> {
                 }
             }
         }
-    }
-
-    fn communication(&mut self, event: Event<'_>) -> Option<EventKind> {
-        let envelope = |communicator: u32, peer, tag, bytes: u64| Envelope {
-            communicator: self.definitions.communicators.position(communicator.into()).unwrap(),
-            peer,
-            tag,
-            bytes: bytes as i64,
-        };
-        Some(match event {
-            Event::MpiSend { receiver, communicator, msg_tag, msg_length } => {
-                EventKind::Send(envelope(communicator, receiver, msg_tag, msg_length))
-            }
-            Event::MpiIsend { receiver, communicator, msg_tag, msg_length, request_id } => {
-                EventKind::Isend(envelope(communicator, receiver, msg_tag, msg_length), request_id)
-            }
-            Event::MpiIsendComplete { request_id } => EventKind::IsendComplete(request_id),
-            Event::MpiIrecvRequest { request_id } => EventKind::IrecvRequest(request_id),
-            Event::MpiRecv { sender, communicator, msg_tag, msg_length } => {
-                EventKind::Recv(envelope(communicator, sender, msg_tag, msg_length))
-            }
-            Event::MpiIrecv { sender, communicator, msg_tag, msg_length, request_id } => {
-                EventKind::Irecv(envelope(communicator, sender, msg_tag, msg_length), request_id)
-            }
-            Event::MpiRequestCancelled { request_id } => EventKind::Cancelled(request_id),
-            Event::MpiProbe { sender, communicator, tag, message_id } => {
-                EventKind::Probe(envelope(communicator, sender, tag, 0), message_id)
-            }
-            Event::MpiMrecv { message_id, msg_length } => {
-                EventKind::Mrecv { message: message_id, bytes: msg_length as i64 }
-            }
-            Event::MpiImrecvRequest { message_id, request_id } => {
-                EventKind::ImrecvRequest { message: message_id, request: request_id }
-            }
-            Event::MpiImrecv { request_id, msg_length } => {
-                EventKind::Imrecv { request: request_id, bytes: msg_length as i64 }
-            }
-            Event::MpiRequestTest { request_id } => EventKind::Test(request_id),
-            Event::MpiCollectiveEnd { collective_op, communicator, root, size_sent, size_received } => {
-                let bytes = [size_sent, size_received];
-                // Without a begin it is ignored.
-                std::mem::take(&mut self.has_begun).then_some(())?;
-                EventKind::CollectiveEnd(self.told(collective_op, communicator, root, bytes))
-            }
-            // Rest of MPI 1: the reference skips these records.
-            _ if self.semantics == Semantics::Reference => return None,
-            Event::NonBlockingCollectiveRequest { request_id } => {
-                let persistent = self.attribute(attributes::PERSISTENT_OPERATION);
-                EventKind::CollectiveRequest(request_id, persistent)
-            }
-            Event::NonBlockingCollectiveComplete {
-                collective_op,
-                communicator,
-                root,
-                size_sent,
-                size_received,
-                request_id,
-            } => {
-                let bytes = [size_sent, size_received];
-                EventKind::CollectiveComplete(self.told(collective_op, communicator, root, bytes), request_id)
-            }
-            _ => return None,
-        })
-    }
-
-    fn told(&self, operation: CollectiveOp, communicator: u32, root: u32, bytes: [u64; 2]) -> Told {
-        let [sent, received] = bytes.map(|bytes| bytes as i64);
-        let group = |name: &str| self.definitions.groups.position(self.attribute(name)?);
-        Told {
-            operation,
-            communicator: self.definitions.communicators.position(communicator.into()).unwrap(),
-            root: Some(root).filter(|&root| root != ROOT_NONE),
-            sent,
-            received,
-            neighbors: group(attributes::NEIGHBORS_IN).zip(group(attributes::NEIGHBORS_OUT)).map(Into::into),
-        }
-    }
-
-    /// An attribute of the event; the reference knows none.
-    fn attribute(&self, name: &str) -> Option<u64> {
-        let is_this = |it: &&Attribute| {
-            self.definitions.attributes.find(it.attribute.into()).is_some_and(|known| known == name)
-        };
-        let found = self.attributes.iter().find(is_this)?;
-        (self.semantics == Semantics::Corrected).then_some(found.value.bits)
-    }
-
-    /// Rest of MPI 3.3, R4: the message that the probe has found which this event leaves.
-    fn found(&self) -> Option<Envelope> {
-        let communicator = self.attribute(attributes::PROBE_COMM)?;
-        Some(Envelope {
-            communicator: self.definitions.communicators.position(communicator)?,
-            peer: self.attribute(attributes::PROBE_SOURCE)? as u32,
-            tag: self.attribute(attributes::PROBE_TAG)? as u32,
-            bytes: 0,
-        })
     }
 
     pub(super) fn add_event(&mut self, time: i64, kind: EventKind) {

@@ -53,7 +53,7 @@ impl Analysis {
         for ((location, call), (wait, _, cause)) in longest {
             let waiting = self.end_of(location, call);
             self.add_at("mpi_p2p_wait_for_progress", waiting, wait);
-            self.edges.push(Edge { class: "progress", waiting, cause, wait });
+            self.edges.push(Edge::new("progress", waiting, cause, wait));
         }
     }
 
@@ -66,15 +66,20 @@ impl Analysis {
         if !completes(self.name(event)) || leave - since < shortest {
             return None;
         }
-        let in_mpi = self.calls_of(other).filter(|(_, it)| it.is_mpi && makes_progress(&it.mpi_name));
+        let returned = self.back_in_mpi(other, since)?;
+        let is_reason = returned.time <= leave && 2 * (returned.time - since) >= leave - since;
+        is_reason.then_some((since, returned))
+    }
+
+    /// Rest of MPI 2.5: a process that is outside of MPI at a time enters the next call in which MPI makes progress.
+    pub(super) fn back_in_mpi(&self, process: usize, since: i64) -> Option<EventRef> {
+        let in_mpi = self.calls_of(process).filter(|(_, it)| it.is_mpi && makes_progress(&it.mpi_name));
         let in_mpi: Vec<(EventRef, &Call)> = in_mpi.collect();
         if in_mpi.iter().any(|(_, it)| it.enter <= since && it.leave > since) {
             return None;
         }
         let later = in_mpi.into_iter().filter(|(_, it)| it.enter > since).map(|(place, _)| place);
-        let returned = later.min_by_key(|place| (place.time, place.location, place.at))?;
-        let is_reason = returned.time <= leave && 2 * (returned.time - since) >= leave - since;
-        is_reason.then_some((since, returned))
+        later.min_by_key(|place| (place.time, place.location, place.at))
     }
 
     /// The calls of a process, with the events of entering them.

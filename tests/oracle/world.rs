@@ -18,6 +18,7 @@ pub(crate) struct World {
     /// Ticks per second.
     pub(crate) resolution: u64,
     pub(crate) processes: usize,
+    /// Sets of processes that take part in operations: communicators, behind them those of windows and of files.
     pub(crate) communicators: Vec<Group>,
     /// The groups of MPI, as indices of processes.
     pub(crate) groups: Vec<Vec<usize>>,
@@ -27,7 +28,10 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(definitions: &Definitions, semantics: Semantics) -> World {
-        let communicators = (0..definitions.communicators.len()).map(|at| group(definitions, at)).collect();
+        let of_windows = definitions.windows.iter().map(|window| Some(window.communicator));
+        let of_files = definitions.file_handles.iter().map(|handle| handle.communicator);
+        let all = (0..definitions.communicators.len()).map(Some).chain(of_windows).chain(of_files);
+        let communicators = all.map(|at| at.map_or(Group::Alone, |at| group(definitions, at))).collect();
         let of_mpi = |at: usize| match definitions.groups[at].paradigm == Paradigm::MPI {
             true => processes(definitions, &definitions.groups[at].members),
             false => Vec::new(),
@@ -40,6 +44,27 @@ impl World {
             communicators,
             groups: (0..definitions.groups.len()).map(of_mpi).collect(),
             has_found_messages: semantics == Semantics::Corrected && of_probes.iter().all(is_defined),
+        }
+    }
+
+    /// The number of a window among the sets of processes.
+    pub(crate) fn window(&self, definitions: &Definitions, reference: u32) -> usize {
+        definitions.communicators.len() + definitions.windows.position(reference.into()).unwrap()
+    }
+
+    /// The number of a file among the sets of processes, if it has been opened by those of a communicator.
+    pub(crate) fn file(&self, definitions: &Definitions, reference: u64) -> Option<usize> {
+        let position = definitions.file_handles.position(reference).unwrap();
+        definitions.file_handles[position].communicator?;
+        Some(definitions.communicators.len() + definitions.windows.len() + position)
+    }
+
+    /// The process of a rank in a set of processes with one group, as another process sees it; `None` if it has no such rank.
+    pub(crate) fn rank(&self, set: usize, process: usize, rank: u32) -> Option<usize> {
+        match &self.communicators[set] {
+            Group::Alone => (rank == 0).then_some(process),
+            Group::One(members) => members.get(rank as usize).copied(),
+            Group::Two(..) => None,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::oracle::{Edge, EventRef};
 
-use super::points::Point;
+use super::points::{Next, Point};
 use super::time_map::{TimeMap, difference, sum};
 use super::{Causes, Found};
 
@@ -54,15 +54,25 @@ impl Causes<'_> {
         self.analysis.edges.iter().filter_map(|edge| self.of_edge(edge)).collect()
     }
 
-    fn of_edge(&self, &Edge { class, waiting, cause: causing, wait }: &Edge) -> Option<Delay> {
-        // Q23: an event that waits itself is not a cause.
-        self.points.at(causing).filter(|point| point.wait == 0)?;
+    fn of_edge(&self, edge: &Edge) -> Option<Delay> {
+        let &Edge { class, waiting, cause: causing, wait, .. } = edge;
+        // Q23: the first wait at an event counts, and an event that waits for a message is no cause of others.
+        let is_first = |point: &&Point| matches!(point.next, Next::At(cause) if cause == causing);
+        self.points.at(waiting).filter(is_first)?;
+        self.points.at(causing).filter(|point| point.wait == 0 || class == "rma")?;
         let past = self.points.previous(waiting, self.analysis.process(causing));
         let since = self.points.previous(causing, self.analysis.process(waiting));
-        let excess = difference(&self.prune(since, causing), &self.prune(past, waiting));
-        let waited = self.waited(since, causing);
-        let scale = ratio(wait, sum(&excess) + waited).min(1.0);
-        let reach = self::waiting(self.points.between(since, causing));
+        let (own, between) = match edge.requested {
+            // Rest of MPI 8.4: what the holder of a lock did since it asked for it.
+            Some(requested) => (self.prune_since(requested, causing), self.points.after(requested, causing)),
+            None => (self.prune(since, causing), self.points.between(since, causing)),
+        };
+        let compared = if edge.is_lock { TimeMap::new() } else { self.prune(past, waiting) };
+        let excess = difference(&own, &compared);
+        let waited = sum(&self.waits(&between));
+        let scale = ratio(wait, sum(&excess) + waited);
+        let scale = if edge.is_lock { scale } else { scale.min(1.0) };
+        let reach = self::waiting(between);
         Some(Delay { class, waiting: Some(waiting), causing, excess, waited, scale, reach })
     }
 

@@ -90,6 +90,11 @@ impl Points {
             .collect()
     }
 
+    /// The points between two events.
+    pub(super) fn after(&self, since: EventRef, event: EventRef) -> Vec<&Point> {
+        self.before(event).take_while(|point| point.place.at > since.at).collect()
+    }
+
     /// Events that wait for another one (rest of MPI 2.3).
     fn waiting_events(&mut self, analysis: &Analysis) {
         for edge in &analysis.edges {

@@ -77,4 +77,15 @@ impl Causes<'_> {
         }
         map
     }
+
+    /// The same from an event on that need not be a point.
+    pub(super) fn prune_since(&self, since: EventRef, event: EventRef) -> TimeMap {
+        match self.points.at(since) {
+            Some(point) => self.prune(Some(point), event),
+            None => {
+                let all = self.runtimes(Some(since.at), event);
+                difference(&all, &self.waits(&self.points.after(since, event)))
+            }
+        }
+    }
 }

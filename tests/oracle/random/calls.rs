@@ -271,7 +271,7 @@ impl ProgramGenerator {
     }
 
     /// Completes some requests in any order. Tests record those that they found incomplete.
-    fn complete(&mut self, rank: usize, thread: usize, call: &str) {
+    pub(super) fn complete(&mut self, rank: usize, thread: usize, call: &str) {
         let mut now = self.completable(rank);
         for at in (1..now.len()).rev() {
             now.swap(at, self.random.below(at + 1));

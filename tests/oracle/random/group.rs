@@ -85,11 +85,12 @@ impl ProgramGenerator {
         {
             let call = self.random.pick(&neighbors::CALLS);
             let Topology { communicator, members, neighbors } = topology;
-            return Operation { call, root: 0, communicator, members, neighbors: Some(neighbors) };
+            return Operation { call, root: 0, communicator, members, neighbors: Some(neighbors), file: None };
         }
         let (communicator, members) = self.group();
         let root = self.random.below(members.len());
-        Operation { call: self.random.pick(calls), root, communicator, members, neighbors: None }
+        let call = self.random.pick(calls);
+        Operation { call, root, communicator, members, neighbors: None, file: None }
     }
 
     /// All members of a communicator call the same operation.
@@ -222,6 +223,8 @@ pub(super) struct Operation {
     pub(super) members: Vec<usize>,
     /// Sets of neighbours, by member.
     pub(super) neighbors: Option<Vec<Neighbors>>,
+    /// Of a transfer: the file, and the number that matches its events.
+    pub(super) file: Option<(usize, u64)>,
 }
 
 impl Operation {

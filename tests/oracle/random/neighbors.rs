@@ -64,7 +64,7 @@ pub(super) fn topologies(
 }
 
 /// The number of a set of processes among the communicators, behind the world and that of a process alone.
-fn set(communicators: &mut Vec<(String, Members)>, mut processes: Vec<u64>) -> u64 {
+pub(super) fn set(communicators: &mut Vec<(String, Members)>, mut processes: Vec<u64>) -> u64 {
     processes.sort_unstable();
     let name = processes.iter().fold("ranks".to_owned(), |name, process| format!("{name}_{process}"));
     let known = communicators.iter().position(|it| it.0 == name);

@@ -38,7 +38,7 @@ impl SimulatedCollective {
                 "Bcast" | "Scatter" | "Scatterv" => is_root,
                 "Gather" | "Gatherv" | "Reduce" => !is_root,
                 "Alltoallv" | "Alltoallw" | "Comm_idup" => true,
-                call => call.starts_with("Neighbor"),
+                call => call.starts_with("Neighbor") || call.starts_with("File"),
             }
     }
 
@@ -114,7 +114,25 @@ impl ProgramGenerator {
                 self.request_due(rank);
             }
         }
-        // Often they wait for each other soon.
+        self.wait_for_each_other(&members, number);
+    }
+
+    /// All members start an operation, some of them later.
+    pub(super) fn start_together(&mut self, operation: Operation) {
+        let members = operation.members.clone();
+        let requested = vec![None; members.len()];
+        let number = self.begin(SimulatedCollective { operation, requested, persistent: None });
+        for (member, &rank) in members.iter().enumerate() {
+            self.processes[rank].due.push_back((number, member));
+            if self.random.chance(60) {
+                self.request_due(rank);
+            }
+        }
+        self.wait_for_each_other(&members, number);
+    }
+
+    /// Often members wait for each other soon.
+    fn wait_for_each_other(&mut self, members: &[usize], number: usize) {
         if self.random.chance(60) {
             members.iter().for_each(|&rank| self.request_due(rank));
             members.iter().for_each(|&rank| self.wait_soon(rank, number));
@@ -177,7 +195,7 @@ impl ProgramGenerator {
     }
 
     /// A thread that may call MPI.
-    fn caller(&mut self, rank: usize) -> usize {
+    pub(super) fn caller(&mut self, rank: usize) -> usize {
         let all = self.processes[rank].active();
         if self.processes[rank].is_multiple { self.random.below(all) } else { 0 }
     }
@@ -189,7 +207,9 @@ impl ProgramGenerator {
                 let start = self.random.pick(&["MPI_Start", "MPI_Startall"]);
                 (start.to_owned(), self.persistent[at].numbers[member])
             }
-            None if one.operation.call == "Comm_idup" => ("MPI_Comm_idup".to_owned(), self.number()),
+            None if one.operation.call == "Comm_idup" || one.operation.file.is_some() => {
+                (format!("MPI_{}", one.operation.call), self.number())
+            }
             None => (format!("MPI_I{}", one.operation.call.to_lowercase()), self.number()),
         };
         self.pass(rank, 2);
@@ -202,7 +222,7 @@ impl ProgramGenerator {
                 let number = self.persistent[at].number;
                 Step::WithAttributes(Box::new(start), vec![(PERSISTENT_OPERATION, number)])
             }
-            None => start,
+            None => self.of_transfer(&one.operation, true).unwrap_or(start),
         };
         self.step(rank, thread, start);
         self.collectives[number].requested[member] = Some(self.processes[rank].now);
@@ -241,6 +261,9 @@ impl ProgramGenerator {
             self.wait_for(rank, time);
         }
         self.pass(rank, 0);
+        if let Some(done) = self.of_transfer(&one.operation, false) {
+            return self.step(rank, thread, done);
+        }
         let (operation, root, [sent, received]) = self.told(&one.operation, member);
         let communicator = one.operation.communicator.clone();
         let done = Step::NonBlockingComplete { operation, root, sent, received, communicator, request };

@@ -27,7 +27,7 @@ impl ProgramGenerator {
         self.end();
     }
 
-    fn something(&mut self) {
+    pub(super) fn something(&mut self) {
         let rank = self.random.below(self.processes.len());
         let thread = self.random.below(self.processes[rank].active());
         self.pass(rank, 2);
@@ -44,6 +44,12 @@ impl ProgramGenerator {
                 3 if self.processes[rank].threads.len() > 1 => return self.fork_or_join(rank),
                 _ => {}
             }
+        }
+        if !self.windows.is_empty() && self.random.chance(18) {
+            return self.at_window();
+        }
+        if !self.files.is_empty() && self.random.chance(12) {
+            return self.with_file();
         }
         if thread == 0 || self.processes[rank].is_multiple {
             if !self.processes[rank].due.is_empty() && self.random.chance(30) {

@@ -83,8 +83,8 @@ fn clock(timer_resolution: u64) -> Definition<'static> {
 
 const TEXT: Definition<'_> = Definition::String { reference: 0, string: b"text" };
 
-/// The definitions of one process, with a communicator whose group has these ranks.
-fn one_process(ranks: &'static [u64]) -> Vec<Definition<'static>> {
+/// The definitions of one process, with a list of the locations of MPI's ranks.
+fn one_process(locations: &'static [u64]) -> Vec<Definition<'static>> {
     let group = |reference, members: &'static [u64], group_type| Definition::Group {
         reference,
         name: 0,
@@ -111,8 +111,8 @@ fn one_process(ranks: &'static [u64]) -> Vec<Definition<'static>> {
             number_of_events: 0,
             location_group: 0,
         },
-        group(0, &[0], model::GroupType::COMM_LOCATIONS),
-        group(1, ranks, model::GroupType::COMM_GROUP),
+        group(0, locations, model::GroupType::COMM_LOCATIONS),
+        group(1, &[0, 1][..locations.len()], model::GroupType::COMM_GROUP),
         Definition::Comm { reference: 0, name: 0, group: 1, parent: UNDEFINED, flags: 0 },
     ]
 }
@@ -171,7 +171,9 @@ fn bad_inputs(directory: &Path) -> Vec<InvalidInput> {
         let other = Definition::String { reference: 0, string: b"other" };
         define(path, &[clock(1), TEXT, other]);
     });
-    add("rank that is missing", "rank 9", false, "traces.def", &|path| define(path, &one_process(&[0, 9])));
+    add("location that is missing", "location 9", false, "traces.def", &|path| {
+        define(path, &one_process(&[0, 9]))
+    });
     add("no resolution", "resolution of 0", true, "traces.def", &|path| define(path, &[clock(0)]));
     add("no location", "no location", false, "traces.def", &|path| define(path, &[clock(1), TEXT]));
     add("unreadable events", "1.evt", false, "traces/1.evt", &|path| {

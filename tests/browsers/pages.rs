@@ -120,6 +120,10 @@ pub(super) fn of_all_kinds(folder: &Path) {
     for trace in ["skewed.4", "io.4", "rma.4", "master_worker.6", "self_and_null.4", "wrong_order_diff.4"] {
         with_overview(&shipped(trace, folder), trace, folder);
     }
+    // The reference does not analyse one-sided communication.
+    let unknown = folder.join("rma.4-reference.cubex");
+    analyze(&archive("rma.4"), &unknown, Semantics::Reference).unwrap();
+    with_overview(&unknown, "rma.4-reference", folder);
     with_overview(&generated("compute", 1, 500, folder), "one-rank", folder);
     let other = folder.join("foreign.cubex");
     foreign::profile(&other);

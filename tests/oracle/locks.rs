@@ -50,11 +50,7 @@ impl Analysis {
             let ticks = until - self.enter(call.at);
             self.add_at(&metric(call, "lock_competition"), call.at, ticks);
             let requested = Some(requested).filter(|requested| requested.location == released.location);
-            self.edges.push(Edge {
-                is_lock: true,
-                requested,
-                ..Edge::new("rma", call.at, released, ticks)
-            });
+            self.edges.push(Edge { is_lock: true, requested, ..Edge::new("rma", call.at, released, ticks) });
         }
         self.target_progress(operations, &waits);
     }
@@ -109,7 +105,8 @@ impl Analysis {
                     (None, None) => accessed.clone(),
                 };
                 let others = targets.into_iter().filter(|&target| target != epoch.origin);
-                let of_call = calls.entry((call.at.location, call.at.call)).or_insert((call, BTreeSet::new()));
+                let of_call =
+                    calls.entry((call.at.location, call.at.call)).or_insert((call, BTreeSet::new()));
                 of_call.1.extend(others);
             }
         }
@@ -120,7 +117,8 @@ impl Analysis {
             let returns = targets.into_iter().filter_map(|target| self.back_in_mpi(target, since));
             let returns = returns.filter(|returned| since < leave && returned.time <= leave);
             // Of equals the lowest rank.
-            let Some(returned) = returns.collect::<Vec<_>>().into_iter().rev().max_by_key(|it| it.time) else {
+            let Some(returned) = returns.collect::<Vec<_>>().into_iter().rev().max_by_key(|it| it.time)
+            else {
                 continue;
             };
             self.add_at(&metric(call, "wait_for_progress"), call.at, returned.time - since);

@@ -160,7 +160,8 @@ impl OneSided {
         if let Some(&epoch) = open.access.get(&window) {
             self.access_epochs[epoch].accesses.push(self.accesses.len());
         }
-        for (_, &epoch) in open.locks.iter().filter(|(key, _)| [(window, target), (window, None)].contains(key))
+        for (_, &epoch) in
+            open.locks.iter().filter(|(key, _)| [(window, target), (window, None)].contains(key))
         {
             self.lock_epochs[epoch].calls.push(LockCall { at, accessed: target });
         }

@@ -25,8 +25,7 @@ impl ProgramGenerator {
         let members = self.windows[window].members.clone();
         let density = self.random.pick(&[20, 50, 100]);
         let draw = |generator: &mut ProgramGenerator| generator.random.chance(density);
-        let pairs: Pairs =
-            members.iter().map(|_| members.iter().map(|_| draw(self)).collect()).collect();
+        let pairs: Pairs = members.iter().map(|_| members.iter().map(|_| draw(self)).collect()).collect();
         let mut posted = vec![None; members.len()];
         for target in self.shuffled(members.len()) {
             let origins = (0..members.len()).filter(|&origin| pairs[origin][target]).collect();
@@ -68,7 +67,14 @@ impl ProgramGenerator {
         self.communicators[at].0.clone()
     }
 
-    fn synchronise(&mut self, window: usize, member: usize, call: &str, ranks: &[usize], until: Until) -> u64 {
+    fn synchronise(
+        &mut self,
+        window: usize,
+        member: usize,
+        call: &str,
+        ranks: &[usize],
+        until: Until,
+    ) -> u64 {
         let rank = self.windows[window].members[member];
         let group = self.window_group(window, ranks);
         let thread = self.enter_alone(rank, call);
@@ -109,7 +115,8 @@ impl ProgramGenerator {
         if ranks.is_empty() && self.random.chance(70) {
             return Blocked::Nowhere;
         }
-        let blocked = self.random.pick(&[Blocked::Start, Blocked::Access, Blocked::Complete, Blocked::Nowhere]);
+        let blocked =
+            self.random.pick(&[Blocked::Start, Blocked::Access, Blocked::Complete, Blocked::Nowhere]);
         let until = self.last_post(targets, posted, blocked == Blocked::Start);
         self.synchronise(window, origin, "MPI_Win_start", &ranks, until);
         let rank = self.windows[window].members[origin];
@@ -125,7 +132,13 @@ impl ProgramGenerator {
     }
 
     /// Returns when an origin has completed its epoch, unless it does not.
-    fn complete_window(&mut self, window: usize, origin: usize, targets: &[bool], until: Until) -> Option<u64> {
+    fn complete_window(
+        &mut self,
+        window: usize,
+        origin: usize,
+        targets: &[bool],
+        until: Until,
+    ) -> Option<u64> {
         let ranks: Vec<usize> = (0..targets.len()).filter(|&target| targets[target]).collect();
         if self.breaks() || ranks.is_empty() && self.random.chance(50) {
             return None;

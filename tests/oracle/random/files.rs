@@ -45,8 +45,14 @@ pub(super) fn files(
 }
 
 /// Collective transfers, with their modes.
-const TRANSFERS: [(&str, u8); 6] =
-    [("read_all", 0), ("read_at_all", 0), ("read_ordered", 0), ("write_all", 1), ("write_at_all", 1), ("write_ordered", 1)];
+const TRANSFERS: [(&str, u8); 6] = [
+    ("read_all", 0),
+    ("read_at_all", 0),
+    ("read_ordered", 0),
+    ("write_all", 1),
+    ("write_at_all", 1),
+    ("write_ordered", 1),
+];
 
 impl ProgramGenerator {
     /// Something with a file.
@@ -106,8 +112,7 @@ impl ProgramGenerator {
     }
 
     fn handle_without_record(&mut self, file: usize) {
-        let call =
-            self.random.pick(&["MPI_File_set_view", "MPI_File_set_size", "MPI_File_preallocate"]);
+        let call = self.random.pick(&["MPI_File_set_view", "MPI_File_set_size", "MPI_File_preallocate"]);
         self.of_all(file, call, |generator, rank, thread, is_end| {
             if is_end {
                 let told = vec![(FILE, file as u64)];
@@ -150,7 +155,8 @@ impl ProgramGenerator {
         let rank = self.random.pick(&self.files[file].members.clone());
         let name = self.files[file].name.clone();
         let (operation, is_started) = (self.matching_id(), self.random.chance(50));
-        let (call, flags) = if is_started { ("MPI_File_iwrite", NON_BLOCKING) } else { ("MPI_File_write", 0) };
+        let (call, flags) =
+            if is_started { ("MPI_File_iwrite", NON_BLOCKING) } else { ("MPI_File_write", 0) };
         let mut thread = self.enter_alone(rank, call);
         let begin = OfFile::Begin { operation, mode: 1, flags };
         self.step(rank, thread, Step::File(name.clone(), begin));

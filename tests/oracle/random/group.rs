@@ -85,7 +85,14 @@ impl ProgramGenerator {
         {
             let call = self.random.pick(&neighbors::CALLS);
             let Topology { communicator, members, neighbors } = topology;
-            return Operation { call, root: 0, communicator, members, neighbors: Some(neighbors), file: None };
+            return Operation {
+                call,
+                root: 0,
+                communicator,
+                members,
+                neighbors: Some(neighbors),
+                file: None,
+            };
         }
         let (communicator, members) = self.group();
         let root = self.random.below(members.len());

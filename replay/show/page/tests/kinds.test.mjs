@@ -28,7 +28,7 @@ test("no view of any report asks for anything or complains", { skip }, async () 
 });
 
 test("what nobody has analysed is not shown as zero", { skip }, async () => {
-  const { page, close } = await open(named("rma.4").address);
+  const { page, close } = await open(named("rma.4-reference").address);
   assert.equal(await page.locator("nav.views button", { hasText: "Waits" }).count(), 0);
   for (const view of ["calls", "ranks", "time"]) {
     await go(page, `v=${view}`);

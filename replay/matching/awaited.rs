@@ -13,9 +13,9 @@ use super::participation::Participation;
 /// MPI_Finalize.
 #[derive(Debug)]
 pub(super) struct Awaited<'a> {
-    members: &'a [Participation],
-    memberships: &'a [Membership],
-    ranks: Option<&'a [u32]>,
+    pub(super) members: &'a [Participation],
+    pub(super) memberships: &'a [Membership],
+    pub(super) ranks: Option<&'a [u32]>,
     /// Whether members may wait for different ones.
     has_several: bool,
     /// Where they do, whom those wait for that can continue from a time on; by this time.

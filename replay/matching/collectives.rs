@@ -11,6 +11,7 @@
 use model::Ticks;
 use rustc_hash::FxHashMap;
 
+use super::awaited::Awaited;
 use super::latecomers::Latecomers;
 use super::operation::Operation;
 use super::participation::{PartKind, Participation, Series};
@@ -20,7 +21,7 @@ use super::told::Parts;
 use super::waits::waits;
 use super::{Matches, Membership, Paused, pairwise};
 use crate::communicators::Participants;
-use crate::details::instances::BothSides;
+use crate::details::instances::{BothSides, Threshold};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::Findings;
@@ -164,15 +165,19 @@ pub(super) fn judge(
     let Tools { trace, metrics, owners, .. } = *tools;
     let mut answers = vec![Batch::new(); workers];
     let mut lists = vec![None; workers];
+    let (mut threshold, mut all_waits) = (Threshold::default(), Vec::new());
     parts.for_each(|members| {
         let memberships = Operation::new(trace, members, paused).judge(findings);
+        let communicator = trace.communicators.get(members[0].communicator as usize);
+        let ranks = communicator.and_then(Participants::processes);
+        let mut awaited = Awaited::new(members, &memberships, ranks);
         if let Some(latecomers) = &mut latecomers {
-            latecomers.add(trace, metrics, members, &memberships);
+            latecomers.add(trace, metrics, &mut awaited);
         }
-        let waits = waits(tools, members, &memberships);
-        let partners = if metrics.has_causes { Partners::find(trace, members, &memberships) } else { None };
+        waits(tools, &mut awaited, &mut threshold, &mut all_waits);
+        let partners = if metrics.has_causes { Partners::find(&mut awaited) } else { None };
         for (at, (part, membership)) in members.iter().zip(&memberships).enumerate() {
-            let spoken = waits.iter().filter(|wait| wait.speaker == at);
+            let spoken = all_waits.iter().filter(|wait| wait.speaker == at);
             let (kind, last_begin, first_end) = match *membership {
                 Membership::Independent if spoken.clone().next().is_none() => continue,
                 Membership::Independent => (INDEPENDENT, 0, 0),

@@ -77,26 +77,20 @@ impl Latecomers {
     }
 
     /// Adds an operation with these members, sorted by process, and their results.
-    pub(super) fn add(
-        &mut self,
-        trace: &Trace,
-        metrics: &Metrics,
-        members: &[Participation],
-        memberships: &[Membership],
-    ) {
+    pub(super) fn add(&mut self, trace: &Trace, metrics: &Metrics, for_whom: &mut Awaited<'_>) {
+        let Awaited { members, memberships, ranks, .. } = *for_whom;
         let one = &members[0];
         let mut note = |process, times, caused: Ticks| {
             self.note((one.communicator, one.process, one.place.path, process), times, caused);
         };
-        let ranks = match trace.communicators.get(one.communicator as usize) {
-            Some(Participants::Ranks(ranks)) => Some(&ranks[..]),
-            Some(Participants::Sides(sides)) if trace.semantics.replays_all_of_mpi() => Some(sides.all()),
-            // All processes, in MPI_Init and MPI_Finalize.
-            None => None,
+        let has_last = match trace.communicators.get(one.communicator as usize) {
+            // In MPI_Init and MPI_Finalize these are all processes.
+            Some(Participants::Ranks(_)) | None => true,
+            Some(Participants::Sides(_)) => trace.semantics.replays_all_of_mpi(),
             // Nobody is last alone, and of two sides members may be missing.
-            Some(_) => return note(Latecomer::NOBODY, 1, 0),
+            Some(_) => false,
         };
-        if members.len() < 2 || memberships[0] == Membership::Unmatched {
+        if !has_last || members.len() < 2 || memberships[0] == Membership::Unmatched {
             return note(Latecomer::NOBODY, 1, 0);
         }
         let (last, at_last) = last(members);
@@ -108,7 +102,6 @@ impl Latecomers {
             _ => first_by_rank(&|at| members[at].begin == members[last].begin).unwrap_or(last),
         };
         note(members[last].process, 1, 0);
-        let mut for_whom = Awaited::new(members, memberships, ranks);
         let (mut whom, mut caused) = (None, 0);
         for (at, waited) in waits(metrics, members, memberships) {
             let next = for_whom.of(at);

@@ -1,7 +1,6 @@
 //! Partners of synchronisation in collective operations, and the member to blame for the waiting
 //! (specification 6.7 and 7.1).
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use model::Ticks;
@@ -10,12 +9,10 @@ use patterns::matched::CollectiveClass;
 use super::Membership;
 use super::awaited::Awaited;
 use super::participation::Participation;
-use crate::communicators::Participants;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::int::to_u64;
 use crate::journal::{EventSpot, Spot};
-use crate::trace::Trace;
 use crate::wire::Wire;
 
 /// The processes that a process has synchronised with at an event.
@@ -83,8 +80,8 @@ pub(super) struct Partners<'a> {
     members: &'a [Participation],
     memberships: &'a [Membership],
     class: CollectiveClass,
-    /// Those that wait for the same member, by the begin of that one. Only in soft operations there are several.
-    groups: BTreeMap<Ticks, Group>,
+    /// Those that wait for the same member, with the begin of that one. Only in soft operations there are several.
+    groups: Vec<(Ticks, Group)>,
 }
 
 /// Members that wait for the same one.
@@ -92,40 +89,32 @@ pub(super) struct Partners<'a> {
 struct Group {
     /// Position of the member that the others wait for.
     blamed: Option<usize>,
-    /// The processes that synchronise, with that of the blamed one.
-    those: Rc<[u32]>,
+    /// The processes that synchronise, with that of the blamed one; `None` if all members do.
+    those: Option<Rc<[u32]>>,
 }
 
 impl<'a> Partners<'a> {
     /// `None` if no member synchronises, or the class has no root causes (specification 9.4).
-    pub(super) fn find(
-        trace: &Trace,
-        members: &'a [Participation],
-        memberships: &'a [Membership],
-    ) -> Option<Partners<'a>> {
+    pub(super) fn find(awaited: &mut Awaited<'a>) -> Option<Partners<'a>> {
+        let Awaited { members, memberships, .. } = *awaited;
         let class = members[0].kind.class.filter(|&class| class != CollectiveClass::Scan)?;
-        let mut groups: BTreeMap<Ticks, Vec<usize>> = BTreeMap::new();
-        for (at, membership) in memberships.iter().enumerate() {
-            if let Membership::Synchronising { last_begin, .. } = *membership {
-                groups.entry(last_begin).or_default().push(at);
-            }
-        }
-        if groups.is_empty() {
-            return None;
-        }
-        let communicator = trace.communicators.get(members[0].communicator as usize);
-        let ranks = communicator.and_then(Participants::processes);
-        let mut awaited = Awaited::new(members, memberships, ranks);
-        let group = |(last_begin, mut those): (Ticks, Vec<usize>)| {
-            let blamed = awaited.of(those[0]);
+        let begin =
+            |(at, membership): (usize, &Membership)| Some((membership.synchronisation()?.last_begin, at));
+        let mut begins: Vec<(Ticks, usize)> = memberships.iter().enumerate().filter_map(begin).collect();
+        begins.sort_unstable();
+        let group = |group: &[(Ticks, usize)]| {
+            let mut those: Vec<usize> = group.iter().map(|&(_, at)| at).collect();
+            let blamed = those.first().and_then(|&at| awaited.of(at));
             // Who is blamed may wait for another member itself.
             if let Some(Err(place)) = blamed.map(|blamed| those.binary_search(&blamed)) {
                 those.insert(place, blamed.unwrap_or_default());
             }
-            (last_begin, Group { blamed, those: those.into_iter().map(|at| members[at].process).collect() })
+            let are_all = those.len() == members.len();
+            let those = (!are_all).then(|| those.into_iter().map(|at| members[at].process).collect());
+            (group[0].0, Group { blamed, those })
         };
-        let groups = groups.into_iter().map(group).collect();
-        Some(Partners { members, memberships, class, groups })
+        let groups: Vec<(Ticks, Group)> = begins.chunk_by(|a, b| a.0 == b.0).map(group).collect();
+        (!groups.is_empty()).then_some(Partners { members, memberships, class, groups })
     }
 
     /// Synchronisation of the member at a position. If only one side waits, the partners are the other side
@@ -135,19 +124,24 @@ impl<'a> Partners<'a> {
     /// If it does not synchronise.
     pub(super) fn of(&self, at: usize) -> Synchronised {
         let last_begin = self.memberships[at].synchronisation().map_or(0, |it| it.last_begin);
-        let Group { blamed, those } = &self.groups[&last_begin];
+        let place = self.groups.partition_point(|&(begin, _)| begin < last_begin);
+        let (_, Group { blamed, those }) = &self.groups[place];
         let blamed = blamed.map(|at| &self.members[at]);
         let spot = blamed.map(|part| Spot { location: part.place.location, position: part.ended });
         let me = self.members[at].process;
         let is_sided = matches!(self.class, CollectiveClass::OneToAll | CollectiveClass::AllToOne);
-        let with = match (blamed, is_sided) {
-            (Some(blamed), true) if blamed.process != me => With::One(blamed.process),
-            (_, true) => {
-                let others: Rc<[u32]> = those.iter().copied().filter(|&process| process != me).collect();
+        let with = match (blamed, is_sided, those) {
+            (Some(blamed), true, _) if blamed.process != me => With::One(blamed.process),
+            (_, true, _) => {
+                let all = || self.members.iter().map(|part| part.process);
+                let others: Rc<[u32]> = match those {
+                    Some(those) => those.iter().copied().filter(|&process| process != me).collect(),
+                    None => all().filter(|&process| process != me).collect(),
+                };
                 if let [other] = others[..] { With::One(other) } else { With::Some(others) }
             }
-            _ if those.len() == self.members.len() => With::All,
-            _ => With::Some(Rc::clone(those)),
+            (_, false, Some(those)) => With::Some(Rc::clone(those)),
+            (_, false, None) => With::All,
         };
         Synchronised { blamed: spot, with }
     }

@@ -9,13 +9,12 @@ use model::Ticks;
 use patterns::Within;
 use patterns::matched::{CollectiveClass, Interval};
 
-use super::Membership;
 use super::awaited::Awaited;
 use super::participation::Participation;
-use crate::communicators::Participants;
-use crate::details::instances::{BothSides, NO_NUMBER};
+use crate::details::instances::{BothSides, NO_NUMBER, Threshold};
 use crate::ids::{EventNumber, PathId};
 use crate::int::to_u32;
+use crate::operations::Place;
 use crate::statistics::{Instance, SUBJECTS, SubjectId};
 use crate::tools::Tools;
 
@@ -27,22 +26,21 @@ pub(super) struct CollectiveWait {
     pub(super) subject: SubjectId,
     /// The instance; the representative has to add its call path.
     pub(super) instance: Instance,
-    /// Both sides; `None` without details.
+    /// Both sides; `None` without details, and of instances that are not among the severest.
     pub(super) both: Option<BothSides>,
 }
 
-/// The instances in an operation with these members, sorted by process.
+/// The instances in an operation with these members, sorted by process; `threshold` has those of operations before.
 pub(super) fn waits(
     tools: &Tools<'_>,
-    members: &[Participation],
-    memberships: &[Membership],
-) -> Vec<CollectiveWait> {
-    let Tools { trace, metrics, .. } = *tools;
-    let mut waits = Vec::new();
-    let Some(class) = members[0].kind.class else { return waits };
-    let communicator = trace.communicators.get(members[0].communicator as usize);
-    let Some(ranks) = communicator.and_then(Participants::processes) else { return waits };
-    let mut awaited = Awaited::new(members, memberships, Some(ranks));
+    awaited: &mut Awaited<'_>,
+    threshold: &mut Threshold,
+    waits: &mut Vec<CollectiveWait>,
+) {
+    let Tools { metrics, .. } = *tools;
+    let Awaited { members, memberships, ranks, .. } = *awaited;
+    waits.clear();
+    let (Some(class), Some(ranks)) = (members[0].kind.class, ranks) else { return };
     for (pattern, rule) in &metrics.at_collective {
         let Some(subject) = pattern.subject.filter(|&at| SUBJECTS[at].within == Within::Collective(class))
         else {
@@ -62,7 +60,16 @@ pub(super) fn waits(
             continue;
         }
         let Some(cause) = awaited.of(who) else { continue };
-        let both = tools.has_details.then(|| {
+        let place = members[cause].place;
+        let find = |process: u32| members.binary_search_by_key(&process, |part| part.process).ok();
+        let (speaker, interval) = match class {
+            CollectiveClass::AllToOne => (Some(who), &members[who..=who]),
+            _ => (find(ranks[0]), members),
+        };
+        let Some(speaker) = speaker else { continue };
+        let Participation { process, place: Place { path, .. }, .. } = members[speaker];
+        let is_severe = tools.has_details && threshold.passes(subject, process, path, all);
+        let both = is_severe.then(|| {
             let both = both_sides(members, who, cause, longest);
             // Others may have completed it long after all were there: nothing has caused that.
             let of_completion = BothSides {
@@ -73,13 +80,6 @@ pub(super) fn waits(
             };
             if pattern.pattern.is_waiting { both } else { of_completion }
         });
-        let cause = members[cause].place;
-        let find = |process: u32| members.binary_search_by_key(&process, |part| part.process).ok();
-        let (speaker, interval) = match class {
-            CollectiveClass::AllToOne => (Some(who), &members[who..=who]),
-            _ => (find(ranks[0]), members),
-        };
-        let Some(speaker) = speaker else { continue };
         let begin =
             |part: &Participation| if SUBJECTS[subject].is_from_enter { part.enter } else { part.begin };
         let instance = Instance {
@@ -88,11 +88,10 @@ pub(super) fn waits(
             enter: interval.iter().map(begin).min().unwrap_or(0),
             exit: interval.iter().map(|part| part.end).max().unwrap_or(0),
             path: PathId::default(),
-            cause,
+            cause: place,
         };
         waits.push(CollectiveWait { speaker, subject, instance, both });
     }
-    waits
 }
 
 /// Both sides of the wait of a member, in ticks.

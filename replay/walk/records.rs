@@ -8,6 +8,7 @@ use super::gaps::Counted;
 use super::process::ProcessWalk;
 use super::requests::Message;
 use super::stack::NONE;
+use super::thread::Numbering;
 use crate::call_tree::NO_SITE;
 use crate::communicators::Participants;
 use crate::coverage::Fate;
@@ -278,6 +279,10 @@ impl ProcessWalk<'_> {
         time: Ticks,
     ) {
         let begin = self.threads[thread].stack.last_mut().and_then(|frame| frame.collective_begin.take());
+        if matches!(self.threads[thread].numbering, Numbering::Calls(_)) {
+            // Of operations only messages are looked at again.
+            return;
+        }
         if operation > CollectiveOp::REDUCE_SCATTER_BLOCK {
             return self.handle_collective(thread, mappings, communicator, operation, (begin, time));
         }

@@ -4,6 +4,8 @@
 //! paths, regions that mean more than time in a call, regions that are not the innermost, the outermost one,
 //! times that go backwards.
 
+use std::ops::Range;
+
 use model::Ticks;
 
 use super::process::{ProcessWalk, call_of, close_call};
@@ -47,6 +49,8 @@ pub(super) struct Run<'r> {
     begin: Ticks,
     /// The time up to which it may go.
     until: Ticks,
+    /// Calls that were entered before this time are looked at when they are left.
+    from: Ticks,
     /// From this length on, leaving a call that completes messages is an event.
     shortest_rest: Ticks,
     /// Path and row of the innermost frame.
@@ -60,12 +64,12 @@ impl<'r> Run<'r> {
     pub(super) fn new(state: &'r mut ProcessWalk<'_>, number: usize) -> Option<Run<'r>> {
         let thread = state.threads.get_mut(number)?;
         let &Frame { path, row, .. } = thread.stack.last()?;
-        let until = match &thread.numbering {
-            Numbering::Nothing | Numbering::Journal(_) => Ticks::MAX,
-            Numbering::Records(_) => Ticks::MIN,
-            Numbering::Calls(calls) => calls.begin(),
-        };
         let begin = thread.accounted;
+        let Range { start: from, end: until } = match &thread.numbering {
+            Numbering::Nothing | Numbering::Journal(_) => Ticks::MIN..Ticks::MAX,
+            Numbering::Records(_) => Ticks::MIN..Ticks::MIN,
+            Numbering::Calls(calls) => calls.gap(begin),
+        };
         if begin >= until || thread.stack.foreign > 0 || begin == Ticks::MIN {
             return None;
         }
@@ -79,6 +83,7 @@ impl<'r> Run<'r> {
             number,
             begin,
             until,
+            from,
             shortest_rest: state.shortest_rest,
             path,
             row,
@@ -118,7 +123,7 @@ impl<'r> Run<'r> {
         let stack = &self.thread.stack;
         let Some(frame) = stack.last().filter(|frame| frame.region == region) else { return false };
         let is_event = may_stall && time - frame.enter >= self.shortest_rest;
-        if is_event || stack.len() == 1 || !self.turn(time, None) {
+        if is_event || frame.enter < self.from || stack.len() == 1 || !self.turn(time, None) {
             return false;
         }
         let Thread { stack, elapsed, .. } = &mut *self.thread;

@@ -78,6 +78,8 @@ impl KeptCalls {
 pub struct WindowCalls {
     /// Begin and end of each window.
     windows: Vec<Range<Ticks>>,
+    /// The times that are in any window, in their order.
+    covered: Vec<Range<Ticks>>,
     /// By position of a region in the definitions: whether it is a call of MPI.
     is_mpi: Arc<[bool]>,
     /// The calls by window.
@@ -88,16 +90,33 @@ impl WindowCalls {
     /// Nothing yet of a location.
     pub fn new(windows: Vec<Range<Ticks>>, is_mpi: Arc<[bool]>) -> WindowCalls {
         let kept = vec![KeptCalls::default(); windows.len()];
-        WindowCalls { windows, is_mpi, kept }
+        let mut ordered = windows.clone();
+        ordered.sort_unstable_by_key(|window| window.start);
+        let mut covered: Vec<Range<Ticks>> = Vec::new();
+        for window in ordered {
+            match covered.last_mut() {
+                Some(last) if window.start <= last.end => last.end = last.end.max(window.end),
+                _ => covered.push(window),
+            }
+        }
+        WindowCalls { windows, covered, is_mpi, kept }
     }
 
-    /// The begin of the first window: calls that are left before need not be kept.
-    pub(super) fn begin(&self) -> Ticks {
-        self.windows.iter().map(|window| window.start).min().unwrap_or(Ticks::MAX)
+    /// The time around this one that is in no window: calls that are entered and left in it need not be kept. Empty if this
+    /// one is in a window.
+    pub(super) fn gap(&self, time: Ticks) -> Range<Ticks> {
+        let next = self.covered.partition_point(|window| window.start <= time);
+        let end = self.covered.get(next).map_or(Ticks::MAX, |window| window.start);
+        let before = next.checked_sub(1).map_or(Ticks::MIN, |last| self.covered[last].end);
+        if time < before { time..time } else { before..end }
     }
 
     /// Keeps a call that was left at a time, with so many calls around it, if it is in a window.
     pub(super) fn leave(&mut self, frame: &Frame, time: Ticks, depth: u32) {
+        let gap = self.gap(frame.enter);
+        if gap.start < gap.end && time < gap.end {
+            return;
+        }
         let is_mpi = self.is_mpi.get(frame.region as usize).copied().unwrap_or(false);
         let call = WindowCall { enter: frame.enter, leave: time, path: frame.path, depth, is_mpi };
         for (window, kept) in self.windows.iter().zip(&mut self.kept) {
@@ -123,6 +142,15 @@ mod tests {
             [(0, 10), (0, 11), (12, 12), (10, 10), (19, 30), (20, 30), (20, 20)].map(|(a, b)| is_in(a, b)),
             [false, true, true, true, true, false, false]
         );
+    }
+
+    #[test]
+    fn gaps_are_the_times_between_windows() {
+        let calls = WindowCalls::new(vec![30..40, 10..20, 35..50, 20..25], Arc::default());
+        let gaps = [9, 10, 24, 25, 29, 30, 49, 50].map(|time| calls.gap(time));
+        let (before, between, after) = (Ticks::MIN..10, 25..30, 50..Ticks::MAX);
+        let expected = [before, 10..10, 24..24, between.clone(), between, 30..30, 49..49, after];
+        assert_eq!(gaps, expected);
     }
 
     #[test]

@@ -9,10 +9,12 @@
 //! | `candidates` | the candidates of a worker, found together with the samples |
 //! | `select` | the selection at worker 0, which all workers learn |
 //! | `table` | the rows |
+//! | `threshold` | which instances a worker that judges operations has to describe |
 
 mod candidates;
 mod select;
 mod table;
+mod threshold;
 
 use model::Ticks;
 use patterns::matched::Interval;
@@ -25,6 +27,7 @@ use crate::wire::{Wire, wire};
 pub use candidates::SevereWaits;
 pub use select::{Selected, SelectedWait};
 pub(super) use table::{NO_TICKS, WaitRow, columns, table};
+pub use threshold::Threshold;
 
 /// Stands in a column for a number that there is not.
 pub const NO_NUMBER: u32 = u32::MAX;

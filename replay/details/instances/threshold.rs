@@ -57,8 +57,8 @@ mod tests {
         let mut pass = |at: usize, duration| threshold.passes(0, 7, paths[at], duration);
         assert!((0..LONGEST as Ticks).all(|duration| pass(0, 100 + duration)));
         assert_eq!(
-            [99, 100, 100, 102, 101].map(|duration| pass(0, duration)),
-            [false, true, false, true, false]
+            [99, 100, 102, 100, 101].map(|duration| pass(0, duration)),
+            [false, true, true, false, true]
         );
         // The first of another path, and then only longer ones.
         assert_eq!([4, 3, 5].map(|duration| pass(1, duration)), [true, false, true]);

@@ -117,7 +117,8 @@ fn find_previous(
         let position = wait.delay.waiting.position;
         wait.past = past;
         wait.row = line.row(past, position);
-        let point = line.point_behind(past, position).filter(|_| covered[past.points().end]);
+        let point = line.point_behind(past, position);
+        let point = point.filter(|_| wait.delay.wait > 0 && covered[past.points().end]);
         wait.costly = point.map_or(0, |point| point.wait.max(0));
     }
 }
@@ -173,8 +174,8 @@ fn charge(
     let waiting = time.waiting(cause.past) as f64;
     let denominator = sum as f64 + waiting;
     // An event that waits itself made nobody wait. The last of some members of an operation may, for a later one, and who
-    // releases a lock for the one that had it before.
-    let may_wait = form != Form::Edge;
+    // completes an epoch or releases a lock, after that was entered.
+    let may_wait = form == Form::Group || class == DelayClass::OneSided;
     let point = time.point_behind(cause.past, spot.position);
     let is_cause = point.is_some_and(|point| may_wait || point.wait <= 0);
     if denominator > 0.0 && is_cause {

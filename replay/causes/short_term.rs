@@ -173,9 +173,9 @@ fn charge(
     let time = lines.line(line);
     let waiting = time.waiting(cause.past) as f64;
     let denominator = sum as f64 + waiting;
-    // An event that waits itself made nobody wait. The last of some members of an operation may, for a later one, and who
-    // completes an epoch or releases a lock, after that was entered.
-    let may_wait = form == Form::Group || class == DelayClass::OneSided;
+    // An event that waits itself made nobody wait. The last of some members of an operation may, for a later one, and so may who
+    // completes an epoch or begins a transfer in two calls, since others wait until that call is entered, and who releases a lock.
+    let may_wait = form == Form::Group || matches!(class, DelayClass::OneSided | DelayClass::Files);
     let point = time.point_behind(cause.past, spot.position);
     let is_cause = point.is_some_and(|point| may_wait || point.wait <= 0);
     if denominator > 0.0 && is_cause {

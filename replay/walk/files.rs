@@ -115,12 +115,17 @@ impl ProcessWalk<'_> {
             let Some(call) = self.mpi_call(thread) else { return };
             self.decide(thread, Fate::Analysed);
             let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
-            if self.trace.kinds.get(region as usize).is_some_and(|kind| kind.begins_transfer) {
+            let begins = self.trace.kinds.get(region as usize).is_some_and(|kind| kind.begins_transfer);
+            // The same event may wait as the begin of an operation in two calls, and be waited for as a request.
+            let position = if begins {
                 let kind = (CollectiveClass::FileTransfer, SPLIT | mode);
                 self.add_file_operation(thread, handle, kind, time);
-            }
+                self.operations.collectives.last().map(|part| part.position)
+            } else {
+                None
+            };
             transfer = Transfer::NonBlocking(mode, to_u32(self.operations.nonblocking.len()));
-            let position = self.mark_operation(thread);
+            let position = position.unwrap_or_else(|| self.mark_operation(thread));
             let requested = self.operations.call(call).interval.enter;
             self.operations.nonblocking.push(NonBlocking {
                 requested,

@@ -1,6 +1,8 @@
 //! Laws that hold for every trace: real archives, the scripts of `tests/golden`, and hundreds of random
 //! traces.
 
+mod rest_of_mpi;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

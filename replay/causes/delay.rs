@@ -145,7 +145,7 @@ pub(super) struct Delay {
     pub(super) waiting: JournalSpot,
     /// The event that it waits for.
     pub(super) causing: JournalSpot,
-    /// Waiting time.
+    /// Waiting time; 0 if the event has waited for another one before. Then there are no costs (rest of MPI 2.3).
     pub(super) wait: Ticks,
     /// Time at which the call of the causing event was entered.
     pub(super) time: Ticks,

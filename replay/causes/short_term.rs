@@ -117,7 +117,8 @@ fn find_previous(
         let position = wait.delay.waiting.position;
         wait.past = past;
         wait.row = line.row(past, position);
-        let point = line.point_behind(past, position).filter(|_| covered[past.points().end]);
+        let point = line.point_behind(past, position);
+        let point = point.filter(|_| wait.delay.wait > 0 && covered[past.points().end]);
         wait.costly = point.map_or(0, |point| point.wait.max(0));
     }
 }
@@ -172,9 +173,9 @@ fn charge(
     let time = lines.line(line);
     let waiting = time.waiting(cause.past) as f64;
     let denominator = sum as f64 + waiting;
-    // An event that waits itself made nobody wait. The last of some members of an operation may, for a later one, and who
-    // releases a lock for the one that had it before.
-    let may_wait = form != Form::Edge;
+    // An event that waits itself made nobody wait. The last of some members of an operation may, for a later one, and so may who
+    // completes an epoch or begins a transfer in two calls, since others wait until that call is entered, and who releases a lock.
+    let may_wait = form == Form::Group || matches!(class, DelayClass::OneSided | DelayClass::Files);
     let point = time.point_behind(cause.past, spot.position);
     let is_cause = point.is_some_and(|point| may_wait || point.wait <= 0);
     if denominator > 0.0 && is_cause {

@@ -57,13 +57,13 @@ impl Waits {
         Waits { list, firsts, of_line: Groups::default() }
     }
 
-    /// The delays of an event of a location that waits, in the order of their causes.
+    /// The delays with costs of an event of a location that waits, in the order of their causes.
     pub(super) fn at(&self, line: usize, waiting: JournalPosition) -> impl Iterator<Item = &Delay> {
         let delays = self.of_line.of(line);
         let delay = |number: u32| &self.list[number as usize].delay;
         let first = delays.partition_point(|&number| delay(number).waiting.position < waiting);
         let delays = delays[first..].iter().map(move |&number| delay(number));
-        delays.take_while(move |delay| delay.waiting.position == waiting)
+        delays.take_while(move |delay| delay.waiting.position == waiting).filter(|delay| delay.wait > 0)
     }
 }
 

@@ -97,7 +97,7 @@ impl TimeLine {
             let begins = points.iter().enumerate().filter(|(_, point)| is_begin(point));
             let begins = begins.map(|(at, point)| (at, point.position));
             for (at, end) in begins.chain([(points.len(), journal.len())]) {
-                let before = at.checked_sub(1).map(|before| &points[before]);
+                let before = points[..at].iter().rfind(|point| point.peers != Peers::Nobody);
                 if let Some(barrier) = before.filter(|point| matches!(point.peers, Peers::Barrier { .. })) {
                     barrier.position.next().until(end).for_each(|position| journal.set(position, 0));
                 }

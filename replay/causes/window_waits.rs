@@ -121,7 +121,7 @@ fn of_line(
         let ticks = point.wait;
         let is_in = |time: &Range<Ticks>| begin < time.end && begin.saturating_add(ticks) > time.start;
         for (found, (window, time)) in found.iter_mut().zip(windows) {
-            if ticks > 0 && is_in(time) {
+            if delay.wait > 0 && ticks > 0 && is_in(time) {
                 let wait = WindowWait {
                     window: to_u32(*window),
                     location: lines.location(line),

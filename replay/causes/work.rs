@@ -176,14 +176,16 @@ pub(super) struct OwnWork {
 }
 
 impl OwnWork {
-    /// Returns the work of the causing location, by row. If it waits at the event itself, for a member of the operation that
+    /// Returns the work of the causing location, by row. If it waits at the event itself for a member of the operation that
     /// begins even later, that is no work.
     pub(super) fn of(&mut self, lines: &mut Lines, cause: &Cause) -> &[(Row, Ticks)] {
         let spot = cause.delay.causing;
         if self.of != Some((spot, cause.past)) {
             lines.pruned(spot, cause.past, &mut self.work);
             let line = lines.line(lines.at(spot.location));
-            if let Some(point) = line.point_behind(cause.past, spot.position).filter(|point| point.wait > 0) {
+            let is_of_group = cause.delay.form == Form::Group;
+            let point = line.point_behind(cause.past, spot.position);
+            if let Some(point) = point.filter(|point| is_of_group && point.wait > 0) {
                 let waits_in = line.row(cause.past, spot.position);
                 let rows = self.work.iter_mut().filter(|(row, _)| *row == waits_in);
                 rows.for_each(|(_, ticks)| *ticks = (*ticks - point.wait).max(0));

@@ -65,7 +65,7 @@ pub struct EdgeWait {
     pub position: EventNumber,
     /// Since when, in ticks.
     pub begin: Ticks,
-    /// How long.
+    /// How long; 0 if the event has waited for another one before, so that this wait has no costs.
     pub ticks: Ticks,
     /// The other process.
     pub process: u32,

@@ -32,8 +32,6 @@ struct Candidate {
     whom: (u32, Awaitable, Ticks),
     /// The event since which a holder of a lock is charged.
     base: Option<EventSpot>,
-    /// Whether another wait of the same call has the costs.
-    is_free: bool,
 }
 
 impl Finder<'_> {
@@ -60,14 +58,15 @@ impl Finder<'_> {
         if self.operations.one_sided.is_empty() {
             return;
         }
-        self.late_posts(&matches.one_sided);
-        self.early_waits(trace, &matches.one_sided);
-        self.locks(&matches.one_sided);
-        self.returns(&matches.one_sided);
+        let mut waited = FxHashSet::default();
+        self.late_posts(&matches.one_sided, &mut waited);
+        self.early_waits(trace, &matches.one_sided, &mut waited);
+        self.locks(&matches.one_sided, &mut waited);
+        self.returns(&matches.one_sided, &mut waited);
     }
 
     /// Calls of access epochs wait for posts of their targets.
-    fn late_posts(&mut self, matches: &OneSidedMatches) {
+    fn late_posts(&mut self, matches: &OneSidedMatches, waited: &mut FxHashSet<CallId>) {
         let operations = self.operations;
         let me = to_u32(self.process.number);
         for (epoch, posts) in operations.one_sided.access_epochs.iter().zip(&matches.posts) {
@@ -82,7 +81,7 @@ impl Finder<'_> {
                 let before = posts.filter(|(_, post)| post.call.enter <= call.leave);
                 if let Some((process, post)) = before.max_by_key(|&(it, post)| (post.call.enter, Reverse(it)))
                 {
-                    self.wait(&Candidate {
+                    let candidate = Candidate {
                         step,
                         wait: OneSidedWait::Post,
                         is_access: target.is_some(),
@@ -91,8 +90,8 @@ impl Finder<'_> {
                         window: epoch.window,
                         whom: (process, post, post.call.enter),
                         base: None,
-                        is_free: false,
-                    });
+                    };
+                    self.wait(&candidate, waited);
                 }
             }
             if let Some(complete) = epoch.complete {
@@ -104,7 +103,7 @@ impl Finder<'_> {
     }
 
     /// Calls that end exposure epochs wait for their origins.
-    fn early_waits(&mut self, trace: &Trace, matches: &OneSidedMatches) {
+    fn early_waits(&mut self, trace: &Trace, matches: &OneSidedMatches, waited: &mut FxHashSet<CallId>) {
         let operations = self.operations;
         let me = to_u32(self.process.number);
         for (epoch, origins) in operations.one_sided.exposure_epochs.iter().zip(&matches.origins) {
@@ -124,7 +123,7 @@ impl Finder<'_> {
                     });
                 }
                 let accessed = known().filter_map(|(_, origin)| origin.accessed).max();
-                self.wait(&Candidate {
+                let candidate = Candidate {
                     step,
                     wait: OneSidedWait::Complete,
                     is_access: false,
@@ -133,8 +132,8 @@ impl Finder<'_> {
                     window: epoch.window,
                     whom: (process, last, last.call.enter),
                     base: None,
-                    is_free: false,
-                });
+                };
+                self.wait(&candidate, waited);
             }
             let accessing: FxHashSet<u32> =
                 known().filter(|(_, origin)| origin.accessed.is_some()).map(|(process, _)| process).collect();
@@ -144,10 +143,10 @@ impl Finder<'_> {
     }
 
     /// Calls of lock epochs wait for other ranks to release their locks.
-    fn locks(&mut self, matches: &OneSidedMatches) {
+    fn locks(&mut self, matches: &OneSidedMatches, waited: &mut FxHashSet<CallId>) {
         for lock in &matches.locks {
             let begin = self.operations.call(lock.step.call).interval.enter;
-            self.wait(&Candidate {
+            let candidate = Candidate {
                 step: lock.step,
                 wait: OneSidedWait::Release,
                 is_access: lock.is_access,
@@ -156,17 +155,15 @@ impl Finder<'_> {
                 window: lock.window,
                 whom: (lock.holder, lock.released, lock.released.call.leave),
                 base: Some(lock.requested),
-                is_free: false,
-            });
+            };
+            self.wait(&candidate, waited);
         }
     }
 
-    /// Calls of lock epochs wait for targets to be in MPI again. If a call has waited for a lock, that wait has the costs.
-    fn returns(&mut self, matches: &OneSidedMatches) {
+    /// Calls of lock epochs wait for targets to be in MPI again.
+    fn returns(&mut self, matches: &OneSidedMatches, waited: &mut FxHashSet<CallId>) {
         for it in &matches.returns {
-            let locks = &matches.locks;
-            let is_free = locks.binary_search_by_key(&it.step.call, |lock| lock.step.call).is_ok();
-            self.wait(&Candidate {
+            let candidate = Candidate {
                 step: it.step,
                 wait: OneSidedWait::Progress,
                 is_access: it.is_access,
@@ -175,13 +172,14 @@ impl Finder<'_> {
                 window: it.window,
                 whom: (it.target, it.returned, it.returned.call.enter),
                 base: None,
-                is_free,
-            });
+            };
+            self.wait(&candidate, waited);
         }
     }
 
-    /// Reports a wait, if it is one.
-    fn wait(&mut self, candidate: &Candidate) {
+    /// Reports a wait, if it is one. Of several in a call only the first has costs (rest of MPI 2.3); `waited` are the calls that
+    /// have one.
+    fn wait(&mut self, candidate: &Candidate, waited: &mut FxHashSet<CallId>) {
         let Candidate { step, begin, window, whom: (process, awaited, until), .. } = *candidate;
         let call = self.operations.call(step.call);
         if !call.site.is_mpi {
@@ -195,6 +193,8 @@ impl Finder<'_> {
             leave: call.interval.leave,
             accessed: candidate.accessed,
         };
+        let ticks = seen.waiting();
+        let is_first = ticks > 0 && waited.insert(step.call);
         for (pattern, rule) in &self.metrics.at_one_sided {
             let ticks = rule(&seen);
             if ticks <= 0 {
@@ -214,7 +214,7 @@ impl Finder<'_> {
                 call: call.interval,
                 begin,
                 ticks,
-                waits_at: if candidate.is_free { EventNumber::NONE } else { step.position },
+                waits_at: if is_first { step.position } else { EventNumber::NONE },
                 cause_call: awaited.call,
                 cause_time: until,
                 cause_at: awaited.spot.position,
@@ -227,13 +227,13 @@ impl Finder<'_> {
             };
             self.offer(pattern.subject, step.call, instance, || both);
         }
-        if seen.waiting() > 0 && !candidate.is_free {
+        if ticks > 0 {
             self.waiting.edges.push(EdgeWait {
                 class: DelayClass::OneSided,
                 call: step.call,
                 position: step.position,
                 begin,
-                ticks: seen.waiting(),
+                ticks: if is_first { ticks } else { 0 },
                 process,
                 awaited,
                 communicator: window,

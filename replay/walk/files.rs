@@ -31,8 +31,10 @@ pub(super) struct OpenTransfers(FxHashMap<(u32, u64), Vec<Transfer>>);
 /// An operation that is not complete.
 #[derive(Clone, Copy, Debug)]
 enum Transfer {
-    /// Of a process by itself.
+    /// Of a process by itself, in a call that blocks.
     Independent,
+    /// Of a process by itself, as a request.
+    Request,
     /// Collective, with its mode.
     Blocking(u8),
     /// Likewise, and its position among the non-blocking operations.
@@ -109,18 +111,26 @@ impl ProcessWalk<'_> {
         time: Ticks,
     ) {
         let Some(handle) = self.local_handle(thread, mappings, handle) else { return };
-        let mut transfer =
-            if flags & COLLECTIVE == 0 { Transfer::Independent } else { Transfer::Blocking(mode) };
+        let mut transfer = match (flags & COLLECTIVE != 0, flags & NON_BLOCKING != 0) {
+            (false, false) => Transfer::Independent,
+            (false, true) => Transfer::Request,
+            (true, _) => Transfer::Blocking(mode),
+        };
         if flags & (COLLECTIVE | NON_BLOCKING) == COLLECTIVE | NON_BLOCKING {
             let Some(call) = self.mpi_call(thread) else { return };
             self.decide(thread, Fate::Analysed);
             let region = self.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
-            if self.trace.kinds.get(region as usize).is_some_and(|kind| kind.begins_transfer) {
+            let begins = self.trace.kinds.get(region as usize).is_some_and(|kind| kind.begins_transfer);
+            // The same event may wait as the begin of an operation in two calls, and be waited for as a request.
+            let position = if begins {
                 let kind = (CollectiveClass::FileTransfer, SPLIT | mode);
                 self.add_file_operation(thread, handle, kind, time);
-            }
+                self.operations.collectives.last().map(|part| part.position)
+            } else {
+                None
+            };
             transfer = Transfer::NonBlocking(mode, to_u32(self.operations.nonblocking.len()));
-            let position = self.mark_operation(thread);
+            let position = position.unwrap_or_else(|| self.mark_operation(thread));
             let requested = self.operations.call(call).interval.enter;
             self.operations.nonblocking.push(NonBlocking {
                 requested,
@@ -133,10 +143,14 @@ impl ProcessWalk<'_> {
         self.transfers.0.entry((handle, id)).or_default().push(transfer);
     }
 
-    /// Adds a finding for each operation on a file that was never completed.
+    /// Adds a finding for each operation on a file that a call has started, and that was never completed.
     pub(super) fn drop_transfers(&mut self) {
         let open = std::mem::take(&mut self.transfers.0).into_iter();
-        let mut open: Vec<(u32, u64)> = open.flat_map(|(id, transfers)| vec![id; transfers.len()]).collect();
+        let is_request =
+            |transfer: &&Transfer| matches!(transfer, Transfer::Request | Transfer::NonBlocking(..));
+        let requests = |transfers: &[Transfer]| transfers.iter().filter(is_request).count();
+        let mut open: Vec<(u32, u64)> =
+            open.flat_map(|(id, transfers)| vec![id; requests(&transfers)]).collect();
         // In their order, so that the first example is always the same.
         open.sort_unstable();
         for (handle, id) in open {
@@ -165,7 +179,7 @@ impl ProcessWalk<'_> {
                     if is_flush { CollectiveClass::FileHandling } else { CollectiveClass::FileTransfer };
                 return self.add_file_operation(thread, handle, (class, mode), time);
             }
-            Some(Transfer::Independent) => return self.complete(thread, Asked::Unknown),
+            Some(Transfer::Independent | Transfer::Request) => return self.complete(thread, Asked::Unknown),
             None => {
                 self.complete(thread, Asked::Unknown);
                 let file = self.trace.set_name(handle);

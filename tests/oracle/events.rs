@@ -80,10 +80,11 @@ pub(crate) enum AtWindow {
 pub(crate) enum OfFile {
     /// A handle is created or destroyed, or all do something else with it.
     Handled(CollectiveOp),
-    /// Begin of a collective operation.
+    /// Begin of an operation, of all or of the process alone.
     Begin {
         id: u64,
         mode: u8,
+        is_collective: bool,
         is_blocking: bool,
     },
     Complete(u64),

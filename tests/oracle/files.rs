@@ -22,6 +22,7 @@ pub(super) struct OpenTransfers(BTreeMap<(usize, u64), Vec<Transfer>>);
 /// The begin of an operation.
 struct Transfer {
     mode: u8,
+    is_collective: bool,
     /// The begin, if the call does not block.
     begun: Option<EventRef>,
 }
@@ -37,10 +38,10 @@ impl ProcessReader<'_> {
     pub(super) fn of_file(&mut self, at: EventRef, file: usize, what: OfFile) {
         match what {
             OfFile::Handled(operation) => self.together(at, file, (Class::FileHandling, operation.0)),
-            OfFile::Begin { id, mode, is_blocking } => {
-                let begun = (!is_blocking).then_some(at);
-                self.transfers.0.entry((file, id)).or_default().push(Transfer { mode, begun });
-                if !is_blocking {
+            OfFile::Begin { id, mode, is_collective, is_blocking } => {
+                let transfer = Transfer { mode, is_collective, begun: (!is_blocking).then_some(at) };
+                self.transfers.0.entry((file, id)).or_default().push(transfer);
+                if is_collective && !is_blocking {
                     self.requested.push(at.order);
                     let name = self.name(at);
                     if name.starts_with("file_") && name.ends_with("_begin") {
@@ -49,20 +50,20 @@ impl ProcessReader<'_> {
                 }
             }
             OfFile::Complete(id) => match self.transfers.0.get_mut(&(file, id)).and_then(Vec::pop) {
-                Some(Transfer { mode: FLUSH, begun: None }) => {
+                Some(Transfer { is_collective: false, .. }) | None => self.all.completions.push(at),
+                Some(Transfer { mode: FLUSH, begun: None, .. }) => {
                     self.together(at, file, (Class::FileHandling, FLUSH));
                 }
-                Some(Transfer { mode, begun: None }) => {
+                Some(Transfer { mode, begun: None, .. }) => {
                     self.together(at, file, (Class::FileTransfer, mode));
                 }
-                Some(Transfer { mode, begun: Some(begun) }) => {
+                Some(Transfer { mode, begun: Some(begun), .. }) => {
                     self.all.completions.push(at);
                     let begun = EventRef { time: self.entered(begun).time, ..begun };
                     let told = Told::without_data(CollectiveOp(mode), file);
                     let series = (Series::NonBlocking, Some(Class::FileTransfer));
                     self.part(series, told, begun, self.until_left(at));
                 }
-                None => self.all.completions.push(at),
             },
         }
     }

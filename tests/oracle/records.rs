@@ -120,11 +120,10 @@ impl Reader<'_> {
             Event::IoDestroyHandle { handle } => {
                 Some(EventKind::File(file(handle)?, OfFile::Handled(CollectiveOp::DESTROY_HANDLE)))
             }
-            Event::IoOperationBegin { handle, mode, operation_flags, matching_id, .. }
-                if operation_flags & COLLECTIVE != 0 =>
-            {
+            Event::IoOperationBegin { handle, mode, operation_flags, matching_id: id, .. } => {
+                let is_collective = operation_flags & COLLECTIVE != 0;
                 let is_blocking = operation_flags & NON_BLOCKING == 0;
-                Some(EventKind::File(file(handle)?, OfFile::Begin { id: matching_id, mode, is_blocking }))
+                Some(EventKind::File(file(handle)?, OfFile::Begin { id, mode, is_collective, is_blocking }))
             }
             Event::IoOperationComplete { handle, matching_id, .. } => Some(match file(handle) {
                 Some(file) => EventKind::File(file, OfFile::Complete(matching_id)),

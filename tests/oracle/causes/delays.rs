@@ -59,7 +59,8 @@ impl Causes<'_> {
         // Q23: the first wait at an event counts, and an event that waits for a message is no cause of others.
         let is_first = |point: &&Point| matches!(point.next, Next::At(cause) if cause == causing);
         self.points.at(waiting).filter(is_first)?;
-        self.points.at(causing).filter(|point| point.wait == 0 || class == "rma")?;
+        // Of an epoch, a lock, or a transfer in two calls, others wait until its call is entered, whatever that waits for.
+        self.points.at(causing).filter(|point| point.wait == 0 || matches!(class, "rma" | "io"))?;
         let past = self.points.previous(waiting, self.analysis.process(causing));
         let since = self.points.previous(causing, self.analysis.process(waiting));
         let (own, between) = match edge.requested {

@@ -228,5 +228,5 @@ impl ProgramGenerator {
 
 /// The operation that frees a window, with its memory or without.
 fn free(window: usize) -> CollectiveOp {
-    CollectiveOp(if window % 2 == 0 { 18 } else { 22 })
+    CollectiveOp(if window.is_multiple_of(2) { 18 } else { 22 })
 }

@@ -38,6 +38,7 @@ pub(super) fn attribute(
             let global = if value > 1 { value + 1 } else { value };
             local(MappingType::Comm, global as u32).into()
         }
+        attributes::FILE => local(MappingType::IoHandle, value as u32).into(),
         attributes::NEIGHBORS_IN | attributes::NEIGHBORS_OUT => group_of(trace, value),
         _ => value,
     };

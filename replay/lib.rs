@@ -362,7 +362,7 @@ impl Job {
             let notes = Notes { positions: Positions::Records, scheme: None };
             let walked = self.walk(notes, &[], None, exchange, progress)?;
             progress.phase("correct clocks");
-            let matching = matching::bytes_needed(&walked, is_alone, false);
+            let matching = matching::bytes_needed(trace, &walked, is_alone, false);
             memory.check(matching + clock_correction::bytes_needed(&walked))?;
             corrected = clock_correction::correct(&tools, walked, &mut findings, exchange)?;
         }
@@ -374,7 +374,7 @@ impl Job {
         corrected.times = Vec::new();
 
         progress.phase("match");
-        memory.check(matching::bytes_needed(&walked, is_alone, details.is_some()))?;
+        memory.check(matching::bytes_needed(trace, &walked, is_alone, details.is_some()))?;
         if exchange.worker() == 0 && !trace.definitions.is_clock_defined {
             findings.add(Finding::UndefinedClock, 0, 0, || "there is no ClockProperties record");
         }

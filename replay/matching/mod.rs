@@ -162,7 +162,7 @@ const OF_COLLECTIVE: u64 = GROWING * 3 * (size_of::<Participation>() + size_of::
 
 /// How many bytes finding the partners of these processes' operations takes at most. `is_alone` says that there is no other
 /// process of the analysis, `with_receipts` that there are details.
-pub fn bytes_needed(processes: &[Walked], is_alone: bool, with_receipts: bool) -> u64 {
+pub fn bytes_needed(trace: &Trace, processes: &[Walked], is_alone: bool, with_receipts: bool) -> u64 {
     let of_receipt = if with_receipts { OF_RECEIPT } else { 0 };
     let of_message = OF_MESSAGE + if is_alone { 0 } else { OF_TOLD + of_receipt };
     let of = |walked: &Walked| {
@@ -172,6 +172,8 @@ pub fn bytes_needed(processes: &[Walked], is_alone: bool, with_receipts: bool) -
             + OF_ENVELOPE * (destinations.list().len() + sources.list().len()) as u64
             + OF_COLLECTIVE * collectives.len() as u64
             + pairwise::OF_OPERATION * nonblocking.len() as u64
+            + one_sided::bytes_needed(trace, walked)
+            + stalls::bytes_needed(&walked.operations)
     };
     processes.iter().map(|walked| OF_PROCESS + of(walked)).sum()
 }

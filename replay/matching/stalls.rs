@@ -9,9 +9,9 @@ use model::Ticks;
 use patterns::matched::{Completion, StalledMessage};
 use rustc_hash::FxHashMap;
 
-use super::Matches;
 use super::pairwise::Awaitable;
 use super::returns::Questions;
+use super::{GROWING, Matches};
 use crate::ids::CallId;
 use crate::int::to_u32;
 use crate::metrics::Metrics;
@@ -44,6 +44,19 @@ pub(super) struct Rest {
     since: Ticks,
     /// The end of the call.
     leave: Ticks,
+}
+
+/// Bytes of a question: its subject, the words that are sent and received, the wait of its call, and the answer.
+const OF_QUESTION: u64 = GROWING * 3 * (size_of::<Rest>() + size_of::<Stall>()) as u64;
+
+/// How many bytes the questions of a process take at most.
+pub(super) fn bytes_needed(operations: &Operations) -> u64 {
+    if operations.left.is_empty() {
+        return 0;
+    }
+    let receives = operations.receives.iter().filter(|receive| operations.left(receive.call).is_some());
+    let sends = operations.sends.iter().filter(|send| operations.left(send.completion).is_some());
+    OF_QUESTION * (receives.count() + sends.count()) as u64
 }
 
 /// Asks the other processes of all messages of a process that are completed by calls which go on without a known reason for some

@@ -116,6 +116,15 @@ impl Hostile {
         });
     }
 
+    /// Defines functions of MPI from reference 0 on.
+    fn functions<const N: usize>(&mut self, names: [&str; N]) {
+        for (reference, name) in (0..).zip(names) {
+            let string = 100 + reference;
+            self.define(Definition::String { reference: string, string: name.as_bytes() });
+            self.region(reference, string, true);
+        }
+    }
+
     /// Defines group 0 of MPI's locations and group 1 of their ranks, and communicator 0 of all.
     fn world(&mut self, ranks: u64) {
         let members: Vec<u64> = (0..ranks).collect();
@@ -407,7 +416,52 @@ fn late_messages_back_and_forth(hostile: &mut Hostile) {
     }
 }
 
-const ARCHIVES: [(&str, Make); 17] = [
+/// Two processes that lock each other and access each other's memory, all the time.
+fn locks(hostile: &mut Hostile) {
+    hostile.functions(["MPI_Win_lock", "MPI_Put", "MPI_Win_unlock"]);
+    hostile.processes(2);
+    hostile.world(2);
+    hostile.define(Definition::RmaWin { reference: 0, name: 0, comm: 0, flags: 0 });
+    for location in 0..2 {
+        let remote = 1 - location as u32;
+        hostile.events_at(location, |write| {
+            for at in 0..10_000 {
+                let mut call = |begin: u64, region, event| {
+                    write(10 * at + begin, Event::Enter { region });
+                    write(10 * at + begin, event);
+                    write(10 * at + begin + 2, Event::Leave { region });
+                };
+                call(1, 0, Event::RmaRequestLock { win: 0, remote, lock_id: 0, lock_type: 0 });
+                call(3, 1, Event::RmaPut { win: 0, remote, bytes: 8, matching_id: at });
+                call(5, 2, Event::RmaReleaseLock { win: 0, remote, lock_id: 0 });
+            }
+        });
+    }
+}
+
+/// Two processes that open their memory to both, and access it.
+fn epochs(hostile: &mut Hostile) {
+    hostile.functions(["MPI_Win_post", "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait"]);
+    hostile.processes(2);
+    hostile.world(2);
+    hostile.define(Definition::RmaWin { reference: 0, name: 0, comm: 0, flags: 0 });
+    for location in 0..2 {
+        hostile.events_at(location, |write| {
+            for time in 0..10_000 {
+                for region in 0..4 {
+                    write(10 * time + 2 * u64::from(region), Event::Enter { region });
+                    write(
+                        10 * time + 2 * u64::from(region),
+                        Event::RmaGroupSync { sync_level: 0, win: 0, group: 1 },
+                    );
+                    write(10 * time + 2 * u64::from(region) + 1, Event::Leave { region });
+                }
+            }
+        });
+    }
+}
+
+const ARCHIVES: [(&str, Make); 19] = [
     ("nested calls", nested_calls),
     ("many call paths and many threads", many_call_paths_and_many_threads),
     ("communicators of one large group", communicators_of_one_large_group),
@@ -424,6 +478,8 @@ const ARCHIVES: [(&str, Make); 17] = [
     ("collective operations in which some move nothing", collective_operations_in_which_some_move_nothing),
     ("barriers that wait for many functions", barriers_that_wait_for_many_functions),
     ("late messages", late_messages),
+    ("locks", locks),
+    ("epochs", epochs),
     ("late messages back and forth", late_messages_back_and_forth),
 ];
 
@@ -543,7 +599,7 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
         };
         let processes = walked(Positions::Journal);
         let mut findings = Findings::default();
-        let needed = matching::bytes_needed(&processes, true, false);
+        let needed = matching::bytes_needed(&trace, &processes, true, false);
         let (matches, peak) = peak_of(|| {
             matching::match_operations(&tools, &processes, &mut findings, None, &mut Solo).unwrap()
         });
@@ -551,8 +607,8 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
         drop((matches, processes));
 
         let processes = walked(Positions::Records);
-        let needed =
-            matching::bytes_needed(&processes, true, false) + clock_correction::bytes_needed(&processes);
+        let needed = matching::bytes_needed(&trace, &processes, true, false)
+            + clock_correction::bytes_needed(&processes);
         let (_, peak) = peak_of(|| correct(&tools, processes, &mut findings, &mut Solo).unwrap());
         check("correct clocks", needed, peak);
     }

@@ -13,8 +13,8 @@ use crate::exchange::{Batch, Exchange};
 use crate::findings::{Finding, Findings};
 use crate::int::to_u32;
 use crate::journal::Spot;
-use crate::matching::Awaitable;
-use crate::operations::{Operations, Step};
+use crate::matching::{Awaitable, GROWING};
+use crate::operations::{OneSided, Operations, Step};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::Walked;
@@ -31,6 +31,22 @@ type ToldEpochs<T> = FxHashMap<Key, Vec<(T, bool)>>;
 const ORIGIN: u64 = 0;
 const POST: u64 = 1;
 const ACCESSED: u64 = 2;
+
+/// Bytes of a member of the group of an epoch: the fact that it is told in the words that are sent and in those that are received,
+/// the same by key, and the partner that is found; all while lists grow.
+const OF_MEMBER: u64 = GROWING * 4 * (size_of::<Key>() + size_of::<(OriginEpoch, bool)>()) as u64;
+
+/// Bytes of an access: the same.
+const OF_ACCESS: u64 = GROWING * 4 * (size_of::<u64>() + size_of::<(u32, Accessed)>()) as u64;
+
+/// How many bytes finding the partners of a process's epochs takes at most.
+pub(super) fn bytes_needed(trace: &Trace, walked: &Walked) -> u64 {
+    let OneSided { accesses, access_epochs, exposure_epochs, .. } = &walked.operations.one_sided;
+    let groups = access_epochs.iter().map(|epoch| epoch.group);
+    let groups = groups.chain(exposure_epochs.iter().map(|epoch| epoch.group));
+    OF_MEMBER * groups.map(|group| 1 + members(trace, group).len() as u64).sum::<u64>()
+        + OF_ACCESS * accesses.len() as u64
+}
 
 /// Tells targets of access epochs and of accesses between fences, and origins of posts; then finds the partners of both.
 ///

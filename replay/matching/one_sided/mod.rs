@@ -19,6 +19,7 @@ use crate::ids::CallId;
 use crate::journal::EventSpot;
 use crate::operations::Step;
 use crate::tools::Tools;
+use crate::trace::Trace;
 use crate::walk::Walked;
 use crate::wire::wire;
 
@@ -102,10 +103,15 @@ pub struct TargetReturn {
     pub returned: Awaitable,
 }
 
+/// How many bytes this takes at most for a process.
+pub(super) fn bytes_needed(trace: &Trace, walked: &Walked) -> u64 {
+    active::bytes_needed(trace, walked) + passive::bytes_needed(walked)
+}
+
 /// Matches all one-sided communication of these processes, but for what depends on when targets were in MPI.
 ///
 /// # Errors
-/// If a worker failed.
+/// If a worker failed, or memory gets short.
 pub(super) fn find(
     tools: &Tools<'_>,
     processes: &[Walked],

@@ -13,10 +13,10 @@ use crate::communicators::Participants;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::ids::CallId;
-use crate::int::to_u32;
+use crate::int::{to_u32, to_u64};
 use crate::journal::{EventSpot, Spot};
-use crate::matching::Awaitable;
 use crate::matching::returns::Questions;
+use crate::matching::{Awaitable, GROWING};
 use crate::operations::{ALL_TARGETS, LockEpoch, Step};
 use crate::tools::Tools;
 use crate::trace::Trace;
@@ -55,10 +55,26 @@ struct Answer {
 
 wire!(Answer { [origin, epoch], [call, holder], requested, released });
 
+/// Bytes of a call of an epoch, as its target is told of it: in the words that are sent and in those that are received, and by
+/// itself; all while lists grow.
+const OF_CALL: u64 = GROWING * 3 * size_of::<(u64, (u32, (Ticks, Ticks)))>() as u64;
+
+/// Bytes of an epoch: the same, and the answer.
+const OF_EPOCH: u64 = GROWING * 3 * (size_of::<Told>() + size_of::<Answer>()) as u64;
+
+/// Bytes of a question when a target comes back to MPI: what it is about, words that are sent and received, and the answer.
+const OF_QUESTION: u64 = GROWING * 3 * (size_of::<(CallId, u32)>() + size_of::<TargetReturn>()) as u64;
+
+/// How many bytes finding out about the locks of a process takes at most, where nobody has an exclusive lock on all processes.
+pub(super) fn bytes_needed(walked: &Walked) -> u64 {
+    let of = |epoch: &LockEpoch| OF_EPOCH + (OF_CALL + OF_QUESTION) * epoch.calls.len() as u64;
+    walked.operations.one_sided.lock_epochs.iter().map(of).sum()
+}
+
 /// Finds the waits of these processes for locks.
 ///
 /// # Errors
-/// If a worker failed.
+/// If a worker failed, or memory gets short.
 pub(super) fn find(
     tools: &Tools<'_>,
     processes: &[Walked],
@@ -75,15 +91,18 @@ pub(super) fn find(
     if exclusive.is_empty() {
         return Ok(());
     }
+    let held: Vec<Vec<(u32, u32)>> = processes.iter().map(|walked| held(trace, walked, &exclusive)).collect();
+    let calls =
+        |walked: &Walked, epoch: u32| walked.operations.one_sided.lock_epochs[epoch as usize].calls.len();
+    let bytes = |(walked, held): (&Walked, &Vec<(u32, u32)>)| -> u64 {
+        held.iter().map(|&(epoch, _)| OF_EPOCH + OF_CALL * to_u64(calls(walked, epoch))).sum()
+    };
+    tools.memory.check(processes.iter().zip(&held).map(bytes).sum())?;
     let mut outgoing = vec![Batch::new(); exchange.workers()];
-    for walked in processes {
-        for (number, epoch) in (0..).zip(&walked.operations.one_sided.lock_epochs) {
-            for target in targets(trace, walked, epoch) {
-                if epoch.is_released && exclusive.contains(&(epoch.window, target)) {
-                    let told = told_of(walked, number, epoch, target);
-                    told.put(&mut outgoing[owners.of(target as usize)]);
-                }
-            }
+    for (walked, held) in processes.iter().zip(held) {
+        for (number, target) in held {
+            let epoch = &walked.operations.one_sided.lock_epochs[number as usize];
+            told_of(walked, number, epoch, target).put(&mut outgoing[owners.of(target as usize)]);
         }
     }
     let told = exchange.exchange(outgoing)?;
@@ -115,6 +134,18 @@ pub(super) fn find(
         keep_best(&mut matches.one_sided.locks, |wait| wait.step.call, |a, b| order(a).cmp(&order(b)));
     }
     Ok(())
+}
+
+/// The epochs of a process that end, by position, with each locked process that somebody locks exclusively.
+fn held(trace: &Trace, walked: &Walked, exclusive: &FxHashSet<(u32, u32)>) -> Vec<(u32, u32)> {
+    let epochs = (0..).zip(&walked.operations.one_sided.lock_epochs).filter(|(_, epoch)| epoch.is_released);
+    let targets = |(number, epoch)| {
+        targets(trace, walked, epoch).into_iter().map(move |target| (number, epoch, target))
+    };
+    let held = |(number, epoch, target): (u32, &LockEpoch, u32)| {
+        exclusive.contains(&(epoch.window, target)).then_some((number, target))
+    };
+    epochs.flat_map(targets).filter_map(held).collect()
 }
 
 /// The windows and processes that a process locks exclusively.

@@ -7,7 +7,7 @@ use crate::chance::Random;
 use crate::support::project;
 
 /// Names of the programs in `tests/programs/culprits`.
-const SHAPES: [&str; 11] = [
+const SHAPES: [&str; 16] = [
     "halo",
     "ring",
     "pipeline",
@@ -19,6 +19,11 @@ const SHAPES: [&str; 11] = [
     "spectral",
     "persistent",
     "overlap",
+    "reductions",
+    "neighbors",
+    "fences",
+    "epochs",
+    "checkpoint",
 ];
 
 /// Information of a recording about the program's functions.
@@ -181,7 +186,7 @@ impl fmt::Display for Draw {
 
 #[test]
 fn consecutive_seeds_go_through_all_modes_and_shapes() {
-    let draws: Vec<Draw> = (1000..1055).map(|seed| Draw::new(seed, |_| 8)).collect();
+    let draws: Vec<Draw> = (1000..1080).map(|seed| Draw::new(seed, |_| 8)).collect();
     for mode in MODES {
         let shapes: std::collections::BTreeSet<&str> =
             draws.iter().filter(|draw| draw.mode == mode).map(|draw| draw.shape.name).collect();

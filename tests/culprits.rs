@@ -7,7 +7,7 @@ use crate::causes::{analyze, chain};
 use crate::support::parse::Case;
 use crate::support::random::{self, Random};
 use crate::support::trace::{Step, Stream, Trace};
-use crate::support::{SEMANTICS, fresh, workers, write};
+use crate::support::{SEMANTICS, fresh, project, workers, write};
 
 /// The lines of the summary about culprits.
 fn culprits(summary: &Summary) -> Vec<String> {
@@ -484,4 +484,28 @@ fn shares_are_of_all_costs_where_idle_threads_have_some() {
     assert!(said.contains("summed over 6 threads, without their idle time: 0.690190 s"), "{said}");
     assert!(said.contains("or idle (1.580721 s of delay costs; shares are of them):"), "{said}");
     assert!(said.contains("   19.0 %      0.300551 s  rank 0 in hybrid/main"), "{said}");
+}
+
+#[test]
+fn each_kind_of_waiting_has_its_words() {
+    let expected = [
+        ("causes_of_barrier", "waiting at barriers"),
+        ("fence", "waiting for one-sided partners"),
+        ("late_post", "waiting for one-sided partners"),
+        ("lock_contention", "waiting for one-sided partners"),
+        ("target_progress", "waiting for one-sided partners"),
+        ("window_creation_and_release", "waiting for one-sided partners"),
+        ("causes_of_message_progress", "waiting for progress"),
+        ("create_wait", "creating communicators"),
+        ("file_waits", "waiting at collective I/O"),
+        ("neighbor_wait", "waiting for neighbours"),
+        ("causes_of_nonblocking_nxn", "waiting at N x N"),
+    ];
+    for (name, words) in expected {
+        let script = std::fs::read_to_string(project(&format!("tests/golden/{name}.trace"))).unwrap();
+        let directory = fresh();
+        let summary = culprits(&analyze(&script, directory.path()).0);
+        let is_named = summary.iter().any(|line| line.contains(&format!(": {words} in MPI_")));
+        assert!(is_named, "{name}: {summary:?}");
+    }
 }

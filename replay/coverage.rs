@@ -66,6 +66,14 @@ impl Fate {
             Fate::Unexplained => "time in MPI that is not explained",
         }
     }
+
+    /// Whether nothing has this fate where the reference is followed.
+    pub fn is_beyond_reference(self) -> bool {
+        matches!(
+            self,
+            Fate::Neighborhood | Fate::PersistentCollective | Fate::OutsideProcesses | Fate::Unexplained
+        )
+    }
 }
 
 /// Time in MPI calls other than `MPI_Init` and `MPI_Finalize` by its fate, in ticks, summed over locations.

@@ -157,7 +157,11 @@ impl Metrics {
     /// If the tree of metrics lacks one that the analysis fills.
     pub fn new(has_causes: bool, semantics: Semantics) -> Metrics {
         let mut list = patterns::metrics();
-        list.retain(|metric| !metric.is_beyond_reference || semantics.replays_all_of_mpi());
+        if !semantics.replays_all_of_mpi() {
+            list.retain(|metric| !metric.is_beyond_reference);
+            list.iter_mut()
+                .for_each(|metric| metric.about = metric.about_in_reference.unwrap_or(metric.about));
+        }
         if !has_causes {
             // These metrics are left out, as zeros everywhere would look like "analysed, no waiting".
             list.retain(|metric| patterns::metrics_of_causes().all(|cause| cause.id != metric.id));

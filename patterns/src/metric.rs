@@ -53,6 +53,8 @@ pub struct Metric {
     pub is_work: bool,
     /// Whether the reference computes nothing like it: with its semantics the metric is absent (rest of MPI 1).
     pub is_beyond_reference: bool,
+    /// The description where the reference is followed, if it is another one.
+    pub about_in_reference: Option<&'static str>,
 }
 
 impl Metric {
@@ -64,7 +66,17 @@ impl Metric {
         source: Source,
         about: &'static str,
     ) -> Metric {
-        Metric { id, name, parent: None, unit, about, source, is_work: true, is_beyond_reference: false }
+        Metric {
+            id,
+            name,
+            parent: None,
+            unit,
+            about,
+            source,
+            is_work: true,
+            is_beyond_reference: false,
+            about_in_reference: None,
+        }
     }
 
     /// A metric below `parent`.
@@ -97,6 +109,11 @@ impl Metric {
     /// This metric, which the reference does not have.
     pub const fn beyond_reference(self) -> Metric {
         Metric { is_beyond_reference: true, ..self }
+    }
+
+    /// This metric, which is less where the reference is followed.
+    pub const fn in_reference(self, about: &'static str) -> Metric {
+        Metric { about_in_reference: Some(about), ..self }
     }
 
     /// A number of instances below `parent` that a pattern counts.

@@ -43,7 +43,7 @@ fn attributes(
         Attribute::new("CUBE_CT_AGGR", "SUM"),
         Attribute::new("Replay::Semantics", trace.semantics.name()),
     ];
-    let is_known = |fate: &Fate| *fate != Fate::Unexplained || trace.semantics.knows_unexplained_time();
+    let is_known = |fate: &Fate| !fate.is_beyond_reference() || trace.semantics.replays_all_of_mpi();
     for fate in Fate::ALL.into_iter().filter(is_known) {
         let share = format!("{:.6}", coverage.share(fate));
         attributes.push(Attribute::new(format!("Replay::Coverage::{}", fate.name()), share));

@@ -11,7 +11,8 @@ pub(super) const METRICS: &[Metric] = &[
         Bytes,
         Sum,
         "Data moved by messages, collective operations and one-sided communication, both directions.",
-    ),
+    )
+    .in_reference("Data moved by two-sided and collective operations, both directions."),
     Metric::below("bytes", "bytes_p2p", "Point-to-point", Bytes, Sum, "Data of messages, both directions."),
     Metric::below("bytes_p2p", "bytes_sent", "Sent", Bytes, Measured, "Data of messages that were sent."),
     Metric::below(

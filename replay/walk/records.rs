@@ -45,6 +45,28 @@ fn class(operation: CollectiveOp, semantics: Semantics) -> Option<CollectiveClas
     }
 }
 
+/// Whether an event has to do with operations other than messages. A walk for calls in windows does not look at them again.
+fn is_beside_messages(event: &Event<'_>) -> bool {
+    matches!(
+        event,
+        Event::MpiCollectiveBegin {}
+            | Event::MpiCollectiveEnd { .. }
+            | Event::RmaCollectiveBegin {}
+            | Event::RmaCollectiveEnd { .. }
+            | Event::RmaGroupSync { .. }
+            | Event::RmaRequestLock { .. }
+            | Event::RmaReleaseLock { .. }
+            | Event::RmaPut { .. }
+            | Event::RmaGet { .. }
+            | Event::RmaAtomic { .. }
+            | Event::RmaOpCompleteBlocking { .. }
+            | Event::RmaOpCompleteNonBlocking { .. }
+            | Event::RmaOpCompleteRemote { .. }
+            | Event::IoOperationBegin { .. }
+            | Event::IoOperationComplete { .. }
+    )
+}
+
 impl ProcessWalk<'_> {
     /// Notes an event's time; returns the time to use, which never goes backwards on a location.
     #[inline(always)]
@@ -64,6 +86,9 @@ impl ProcessWalk<'_> {
 
     /// Handles an event other than those of regions and of the buffer.
     pub(super) fn handle(&mut self, thread: usize, event: &Event<'_>, mappings: &Mappings, time: Ticks) {
+        if matches!(self.threads[thread].numbering, Numbering::Calls(_)) && is_beside_messages(event) {
+            return;
+        }
         match *event {
             Event::MpiSend { receiver, communicator, msg_tag, msg_length } => {
                 if let Some(message) =
@@ -279,10 +304,6 @@ impl ProcessWalk<'_> {
         time: Ticks,
     ) {
         let begin = self.threads[thread].stack.last_mut().and_then(|frame| frame.collective_begin.take());
-        if matches!(self.threads[thread].numbering, Numbering::Calls(_)) {
-            // Of operations only messages are looked at again.
-            return;
-        }
         if operation > CollectiveOp::REDUCE_SCATTER_BLOCK {
             return self.handle_collective(thread, mappings, communicator, operation, (begin, time));
         }

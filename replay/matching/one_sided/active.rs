@@ -1,10 +1,9 @@
 //! Active targets: the k-th access epoch of an origin that names a target belongs to the k-th exposure epoch of the target that
 //! names the origin; accesses belong to the fences between which they are (rest of MPI 8.1).
 
-use std::collections::BTreeMap;
-
 use model::Ticks;
-use rustc_hash::FxHashMap;
+use patterns::matched::CollectiveClass;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Accessed, Matches, OriginEpoch};
 use crate::error::Error;
@@ -114,20 +113,25 @@ fn tell(trace: &Trace, walked: &Walked, owner: impl Fn(u32) -> usize, outgoing: 
     let (me, one_sided) = (to_u32(walked.process.number), &operations.one_sided);
     let leave = |step: Step| operations.call(step.call).interval.leave;
     let awaitable = |step: Step| Awaitable::new(operations, step.call, step.position);
+    let mut accessed: Vec<(u32, Ticks)> = Vec::new();
     for epoch in &one_sided.access_epochs {
-        let mut accessed: BTreeMap<u32, Ticks> = BTreeMap::new();
-        for &access in &epoch.accesses {
+        accessed.clear();
+        accessed.extend(epoch.accesses.iter().map(|&access| {
             let access = &one_sided.accesses[access as usize];
-            let last = accessed.entry(access.target).or_insert(Ticks::MIN);
-            *last = leave(access.step).max(*last);
-        }
+            (access.target, leave(access.step))
+        }));
+        accessed.sort_unstable();
+        let last_access = |target: u32| {
+            let end = accessed.partition_point(|&(other, _)| other <= target);
+            accessed[..end].last().filter(|last| last.0 == target).map(|last| last.1)
+        };
         let (complete, is_sure) = (epoch.complete.map(awaitable), is_sure(operations, epoch.start));
         let entered = epoch.complete.map(|step| {
             let call = operations.call(step.call);
             Spot { location: call.site.location, position: call.entered }
         });
         for &target in members(trace, epoch.group) {
-            let epoch_of = OriginEpoch { complete, entered, accessed: accessed.get(&target).copied() };
+            let epoch_of = OriginEpoch { complete, entered, accessed: last_access(target) };
             let told = (epoch_of, is_sure);
             let key: Key = (target, (me, epoch.window));
             (ORIGIN, (key, told)).put(&mut outgoing[owner(target)]);
@@ -140,8 +144,10 @@ fn tell(trace: &Trace, walked: &Walked, owner: impl Fn(u32) -> usize, outgoing: 
             (POST, (key, told)).put(&mut outgoing[owner(origin)]);
         }
     }
+    let fences = operations.collectives.iter().filter(|it| it.class == Some(CollectiveClass::Fence));
+    let with_fences: FxHashSet<u32> = fences.map(|fence| fence.communicator).collect();
     let mut between: FxHashMap<(u32, u32, u32), Ticks> = FxHashMap::default();
-    for access in &one_sided.accesses {
+    for access in one_sided.accesses.iter().filter(|access| with_fences.contains(&access.window)) {
         let last = between.entry((access.target, access.window, access.fences)).or_insert(Ticks::MIN);
         *last = leave(access.step).max(*last);
     }

@@ -253,9 +253,12 @@ pub(in crate::matching) fn question_progress<T>(
 ) {
     let operations = &walked.operations;
     let me = to_u32(walked.process.number);
-    let mut asked: FxHashSet<(CallId, u32)> = FxHashSet::default();
+    let mut accessed: Vec<u32> = Vec::new();
     for epoch in &operations.one_sided.lock_epochs {
-        let mut accessed: Vec<u32> = epoch.calls.iter().filter_map(|call| call.target).collect();
+        accessed.clear();
+        if epoch.target == ALL_TARGETS {
+            accessed.extend(epoch.calls.iter().filter_map(|call| call.target));
+        }
         accessed.sort_unstable();
         accessed.dedup();
         for call in &epoch.calls {
@@ -270,7 +273,7 @@ pub(in crate::matching) fn question_progress<T>(
             let lock = locks.binary_search_by_key(&call.step.call, |wait| wait.step.call).ok();
             let since = lock.map_or(interval.enter, |at| locks[at].released.call.leave.min(interval.leave));
             for &target in targets {
-                if target != me && since < interval.leave && asked.insert((call.step.call, target)) {
+                if target != me && since < interval.leave {
                     let about =
                         TargetCall { step: call.step, is_access, window: epoch.window, since, target };
                     questions.ask(tools, target, (since, interval.leave), subject(about));

@@ -2,8 +2,7 @@
 //! names the origin; accesses belong to the fences between which they are (rest of MPI 8.1).
 
 use model::Ticks;
-use patterns::matched::CollectiveClass;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{Accessed, Matches, OriginEpoch};
 use crate::error::Error;
@@ -144,10 +143,8 @@ fn tell(trace: &Trace, walked: &Walked, owner: impl Fn(u32) -> usize, outgoing: 
             (POST, (key, told)).put(&mut outgoing[owner(origin)]);
         }
     }
-    let fences = operations.collectives.iter().filter(|it| it.class == Some(CollectiveClass::Fence));
-    let with_fences: FxHashSet<u32> = fences.map(|fence| fence.communicator).collect();
     let mut between: FxHashMap<(u32, u32, u32), Ticks> = FxHashMap::default();
-    for access in one_sided.accesses.iter().filter(|access| with_fences.contains(&access.window)) {
+    for access in &one_sided.accesses {
         let last = between.entry((access.target, access.window, access.fences)).or_insert(Ticks::MIN);
         *last = leave(access.step).max(*last);
     }

@@ -87,7 +87,8 @@ findings! {
     OutsideMpi, Note, "operation outside of MPI",
         "A message or collective operation was recorded outside of any call of MPI; it has no severities.";
     RankOutsideCommunicator, Wrong, "rank outside of its communicator",
-        "A message, a root or an access names a rank that its communicator or window does not have; it was ignored.";
+        "A message, a root or an access names a rank that its communicator or window does not have, or a process that is no \
+         member has recorded a collective operation; it was ignored.";
     UnknownRequest, Wrong, "unknown request",
         "A request was completed or cancelled that had not been started; a received message counts as if it was posted then.";
     ReusedRequest, Wrong, "request started twice",

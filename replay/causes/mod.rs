@@ -105,7 +105,8 @@ pub fn find(
         causes.firsts.push(causes.list.len());
         let mut add = |Notice { delay, taken }| {
             let process = to_u32(tools.process_of(delay.waiting.location));
-            if delay.class.is_of_messages() {
+            // For a send only the receiver waits. Others than the sender may wait for entering a call that posts a receive.
+            if delay.class == DelayClass::LateSender {
                 points[delay.causing.location as usize - first.unwrap_or(0)].push(points::caused(
                     delay.causing.position,
                     taken,

@@ -66,6 +66,9 @@ impl<'a> Operation<'a> {
             },
         };
         let expected = ranks.map_or(self.trace.world_size(), |ranks| ranks.len());
+        if ranks.is_some_and(|ranks| self.has_outsider(ranks, findings)) {
+            return Verdict::Unmatched;
+        }
         if self.members.len() != expected {
             let (name, is_paused) = (self.name(), self.are_others_paused(ranks));
             let is_of_file =
@@ -97,6 +100,27 @@ impl<'a> Operation<'a> {
             return self.is_after_gap(findings);
         }
         one.kind.class.map_or(Verdict::Independent, |class| Verdict::Sound(class, ranks))
+    }
+
+    /// Whether a process has recorded it that is not among those of the communicator; a finding then.
+    pub(super) fn has_outsider(&self, ranks: &[u32], findings: &mut Findings) -> bool {
+        let processes = self.members.iter().map(|member| &member.process);
+        // Members are sorted by process, and mostly ranks are, too.
+        if processes.eq(ranks) {
+            return false;
+        }
+        let mut sorted = ranks.to_vec();
+        sorted.sort_unstable();
+        let is_outside = |member: &&Participation| sorted.binary_search(&member.process).is_err();
+        let outsider = self.members.iter().find(is_outside);
+        if let Some(outsider) = outsider {
+            let name = self.name();
+            let location = outsider.place.location as usize;
+            findings.add(Finding::RankOutsideCommunicator, outsider.begin, location, || {
+                format!("{name}: process {} is no member", outsider.process)
+            });
+        }
+        outsider.is_some()
     }
 
     /// Whether members disagree on the operation or its root; a finding then.
@@ -265,9 +289,8 @@ mod tests {
     use crate::trace::tests::world;
 
     /// The parts of ranks 0, 1, … of a world: begin, end, bytes sent, bytes received. The root is rank 0.
-    fn judge(class: CollectiveClass, parts: &[(Ticks, Ticks, u64, u64)]) -> Vec<Option<(Ticks, Ticks)>> {
-        let trace = Trace::new(world(&[10, 11, 12][..parts.len().max(2)]), Semantics::Corrected).unwrap();
-        let members: Vec<Participation> = parts
+    fn parts(class: CollectiveClass, parts: &[(Ticks, Ticks, u64, u64)]) -> Vec<Participation> {
+        parts
             .iter()
             .enumerate()
             .map(|(rank, &(begin, end, sent, received))| Participation {
@@ -289,7 +312,13 @@ mod tests {
                 count: 1,
                 sure: 1,
             })
-            .collect();
+            .collect()
+    }
+
+    /// The times of the judgement of an operation with these parts.
+    fn judge(class: CollectiveClass, of_ranks: &[(Ticks, Ticks, u64, u64)]) -> Vec<Option<(Ticks, Ticks)>> {
+        let trace = Trace::new(world(&[10, 11, 12][..of_ranks.len().max(2)]), Semantics::Corrected).unwrap();
+        let members = parts(class, of_ranks);
         let judged = Operation::new(&trace, &members, &Paused::default()).judge(&mut Findings::default());
         let times = |membership| match membership {
             Membership::Synchronising { last_begin, first_end } => Some((last_begin, first_end)),
@@ -309,6 +338,18 @@ mod tests {
     fn only_receivers_before_the_root_wait_for_it() {
         let parts = [(5, 12, 8, 8), (1, 10, 0, 8), (7, 9, 0, 8)];
         assert_eq!(judge(CollectiveClass::OneToAll, &parts), [Some((5, 10)), Some((5, 10)), None]);
+    }
+
+    #[test]
+    fn process_that_is_no_member_makes_the_operation_unmatched() {
+        let mut findings = Findings::default();
+        let trace = Trace::new(world(&[10, 11]), Semantics::Corrected).unwrap();
+        let members = parts(CollectiveClass::Barrier, &[(1, 12, 0, 0), (5, 11, 0, 0)]);
+        let paused = Paused::default();
+        let operation = Operation::new(&trace, &members, &paused);
+        let are = [&[0, 1][..], &[1, 0], &[0, 2], &[1, 2]]
+            .map(|ranks| operation.has_outsider(ranks, &mut findings));
+        assert_eq!(are, [false, false, true, true]);
     }
 
     #[test]

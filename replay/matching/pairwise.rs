@@ -398,6 +398,9 @@ fn neighborhood(
     ranks: &[u32],
     findings: &mut Findings,
 ) -> Vec<Progression> {
+    if operation.has_outsider(ranks, findings) {
+        return vec![Progression::Unmatched; parts.len()];
+    }
     let group = |position: u32| trace.groups.get(&position).map_or(&[][..], |group| &group[..]);
     let members = operation.members;
     let mut rank_of = vec![0; members.len()];

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use model::Ticks;
-use patterns::matched::{Interval, ReceivedMessage, SentMessage};
+use patterns::matched::{Completion, Interval, ReceivedMessage, SentMessage};
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
@@ -123,11 +123,14 @@ impl Facts for PostingFacts {
 
     fn of(operations: &Operations, at: u32) -> Self {
         let receive = &operations.receives[at as usize];
+        // A call that sends as well waits behind the posting for the receiver of what it sends (rest of MPI 6.1).
+        let entered = || Some(operations.call(receive.posting).entered).filter(|it| *it != EventNumber::NONE);
+        let is_combined = operations.site(receive.posting).completion == Completion::SendReceive;
         PostingFacts {
             call: operations.posting(at),
             received: receive.time,
             place: operations.site(receive.posting).place(),
-            position: receive.posted_at,
+            position: is_combined.then(entered).flatten().unwrap_or(receive.posted_at),
         }
     }
 }

@@ -78,7 +78,7 @@ impl Analysis {
             matched.after_gap + self.after_gap,
             matched.instances.iter().map(|instance| instance.contradictions(world)).sum(),
             matched.incomplete_files,
-            operations.one_sided.outside,
+            operations.one_sided.outside + matched.outside,
             without_partner,
             operations.one_sided.never_ended,
             operations.one_sided.not_begun,

@@ -116,6 +116,8 @@ pub(crate) struct Matched {
     pub(crate) incomplete_files: usize,
     pub(crate) contradicting: usize,
     pub(crate) after_gap: usize,
+    /// Number of operations that a process has recorded that is no member.
+    pub(crate) outside: usize,
 }
 
 /// The collective operations on communicators of several members: the k-th one of a series belongs to the k-th ones of the
@@ -160,7 +162,10 @@ pub(crate) fn instances(operations: &Operations, world: &World, semantics: Seman
             gap.map(|gap| orders.iter().filter(|&&order| order < gap).count())
         };
         let sure = sides.iter().filter_map(before_gap).min().filter(|_| !is_equal).unwrap_or(longest);
-        for number in 0..longest {
+        let outsiders = (0..world.processes).filter(|process| !members.contains(process));
+        let of_outsiders = outsiders.map(|process| of_member(&process).len()).max().unwrap_or(0);
+        matched.outside += of_outsiders;
+        for number in of_outsiders..longest {
             let parts: Vec<Option<Part>> =
                 of_members.iter().map(|parts| parts.get(number).copied()).collect();
             let instance = Instance { parts, side };

@@ -225,7 +225,12 @@ impl Analysis {
     }
 
     fn late_receiver(&mut self, operations: &Operations, c: EventRef, late: Late) {
-        let cause = operations.receives[late.receive].posted;
+        let posted = operations.receives[late.receive].posted;
+        // Rest of MPI 6.1: a call that sends as well waits behind the posting for the receiver of what it sends.
+        let cause = match self.semantics {
+            Semantics::Corrected if is_combined(self.name(posted)) => self.entering(posted),
+            _ => posted,
+        };
         self.edges.push(Edge::new("latereceiver", c, cause, late.idle));
         self.waited.insert((c.location, c.call), late.idle);
         self.add_at("mpi_latereceiver", c, late.idle);

@@ -329,6 +329,12 @@ impl Analysis {
         self.add(metric, place.location, place.call, value);
     }
 
+    /// The event of entering the call of an event.
+    fn entering(&self, event: EventRef) -> EventRef {
+        let call = &self.locations[event.location].calls[event.call];
+        EventRef { time: call.enter, at: call.entered_at, ..event }
+    }
+
     /// The leave event of a call.
     fn end_of(&self, location: usize, call: usize) -> EventRef {
         let it = &self.locations[location].calls[call];

@@ -153,6 +153,8 @@ struct ProgramGenerator {
     /// Whether message lengths increase or decrease, each different, in a program that is recorded completely
     /// by our own recorder.
     distinct: Option<bool>,
+    /// Whether nothing contradicts MPI, the clocks agree, and everything is recorded.
+    is_lawful: bool,
 }
 
 /// The random trace with this number.
@@ -163,25 +165,35 @@ pub(crate) fn trace(seed: u64) -> Trace {
 /// A random trace with one thread per process, without matched probes and gaps, in which each message has a
 /// different length: later ones are longer, or shorter.
 pub(crate) fn distinct(seed: u64, is_rising: bool) -> Trace {
-    generate(seed, Some(is_rising)).0
+    generate(seed, Some(is_rising), false).0
+}
+
+/// A random trace of a program with one thread per process that keeps to MPI's rules, recorded from MPI_Init to MPI_Finalize
+/// with clocks that agree: nobody leaves an operation before those that it needs have begun. Buffers are never flushed.
+pub(crate) fn lawful(seed: u64) -> Trace {
+    generate(seed, None, true).0
 }
 
 /// The random trace with this number, and its features.
 pub(crate) fn program(seed: u64) -> (Trace, BTreeSet<&'static str>) {
-    generate(seed, None)
+    generate(seed, None, false)
 }
 
-fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>) {
+fn generate(seed: u64, distinct: Option<bool>, is_lawful: bool) -> (Trace, BTreeSet<&'static str>) {
     let mut random = Random::new(seed.wrapping_mul(2_654_435_761) + 77);
     let ranks = 1 + random.below(5);
-    let threads = if random.chance(30) && distinct.is_none() { 1 + random.below(3) } else { 1 };
+    let is_whole = distinct.is_some() || is_lawful;
+    let threads = if random.chance(30) && !is_whole { 1 + random.below(3) } else { 1 };
     let mut communicators = group::communicators(&mut random, ranks);
     let usable = communicators.len();
     let topologies = match distinct {
-        None => neighbors::topologies(&mut random, &mut communicators, ranks),
+        None => {
+            let lost = if is_lawful { 0 } else { 3 };
+            neighbors::topologies(&mut random, &mut communicators, ranks, lost)
+        }
         Some(_) => Vec::new(),
     };
-    let is_synchronous = random.chance(50);
+    let is_synchronous = random.chance(50) || is_lawful;
     let is_multiple = random.chance(60);
     let process = |rank: usize, random: &mut Random| SimulatedProcess {
         now: if is_synchronous { 0 } else { random.below(300) as u64 },
@@ -205,16 +217,16 @@ fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>
     };
     let processes = (0..ranks).map(|rank| process(rank, &mut random)).collect();
     let has_own_tags = random.chance(50);
-    let switches_off = if random.chance(25) && distinct.is_none() { 4 } else { 0 };
-    let contradicts = if random.chance(5) && distinct.is_none() { 10 } else { 0 };
-    let forgets = if random.chance(25) { 8 } else { 0 };
+    let switches_off = if random.chance(25) && !is_whole { 4 } else { 0 };
+    let contradicts = if random.chance(5) && !is_whole { 10 } else { 0 };
+    let forgets = if random.chance(25) && !is_lawful { 8 } else { 0 };
     let [tells_probes, tells_tests, tells_persistent] = [50, 60, 70].map(|percent| random.chance(percent));
-    let is_whole = distinct.is_some();
-    let windows = match !is_whole && random.chance(35) {
+    let [with_windows, with_files] = if is_lawful { [60, 50] } else { [35, 30] };
+    let windows = match distinct.is_none() && random.chance(with_windows) {
         true => windows::windows(&mut random, &communicators[..usable], ranks),
         false => Vec::new(),
     };
-    let files = match !is_whole && random.chance(30) {
+    let files = match distinct.is_none() && random.chance(with_files) {
         true => files::files(&mut random, &communicators[..usable], ranks),
         false => Vec::new(),
     };
@@ -243,6 +255,7 @@ fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>
         has_wildcards: false,
         is_hung: false,
         distinct,
+        is_lawful,
     };
     generator.run();
     let (has_wildcards, is_hung) = (generator.has_wildcards, generator.is_hung);
@@ -261,7 +274,7 @@ impl SimulatedProcess {
 impl ProgramGenerator {
     /// The resulting trace: streams with clocks and references of their own, some cut short.
     fn finish(mut self, seed: u64) -> Trace {
-        let is_whole = self.distinct.is_some();
+        let is_whole = self.distinct.is_some() || self.is_lawful;
         let is_aborted = self.random.chance(20) && !is_whole;
         let loses_files = if self.random.chance(10) && !is_whole { 25 } else { 0 };
         let mut streams = Vec::new();
@@ -296,7 +309,7 @@ impl ProgramGenerator {
             offset: 1_000_000 * (1 + seed % 3),
             big_endian: self.random.chance(20),
             // A program that hangs has no end.
-            program: (!self.is_hung && self.random.chance(85)).then(|| "/bin/prog".into()),
+            program: (self.is_lawful || !self.is_hung && self.random.chance(85)).then(|| "/bin/prog".into()),
             communicators: self.communicators,
             windows: self.windows.into_iter().map(|window| (window.name, window.communicator)).collect(),
             files: self.files.into_iter().map(|file| (file.name, file.communicator)).collect(),
@@ -307,7 +320,7 @@ impl ProgramGenerator {
 
     /// Clock offsets that never let time stand still for long.
     fn clock(&mut self, end: u64) -> Vec<(u64, i64)> {
-        if self.random.chance(60) {
+        if self.random.chance(60) || self.is_lawful {
             return Vec::new();
         }
         let (mut time, mut clock) = (self.random.below(50) as u64, Vec::new());

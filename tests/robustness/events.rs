@@ -116,6 +116,16 @@ pub(super) const SECTION: Section = Section {
             outcome: Findings(&[RankOutsideCommunicator]),
         },
         Row {
+            defect: "a process that is no member of a communicator records a collective operation on it",
+            make: Script(
+                "program prog\ncomm pair 0 1\n\
+                 rank 0\n 0 > MPI_Barrier ; begin ; 9 end barrier comm pair ; <\n\
+                 rank 1\n 0 > work ; 9 <\n\
+                 rank 2\n 2 > MPI_Barrier ; begin ; 9 end barrier comm pair ; <",
+            ),
+            outcome: Findings(&[RankOutsideCommunicator]),
+        },
+        Row {
             defect: "a request completes that was not started",
             make: Script("program prog\nrank 0\n 0 > MPI_Wait ; 2 sent 5 ; 9 <"),
             outcome: Findings(&[UnknownRequest]),

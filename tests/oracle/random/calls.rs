@@ -193,6 +193,8 @@ impl ProgramGenerator {
         let of_request = |it: &Arrived| it.sender == Some((rank, request.number));
         match request.state {
             State::Posted(_) => true,
+            // What a probe has found must not be cancelled.
+            State::Sends if self.is_lawful => false,
             State::Sends => self.processes.iter().any(|process| process.arrived.iter().any(of_request)),
             State::Received(_) | State::Claimed(_) | State::Collective(..) => false,
         }

@@ -8,9 +8,9 @@ use super::{Arrived, ProgramGenerator, State};
 
 impl ProgramGenerator {
     pub(super) fn end(&mut self) {
-        let has_finalize = self.random.chance(90);
+        let has_finalize = self.random.chance(90) || self.is_lawful;
         for rank in 0..self.processes.len() {
-            if !self.random.chance(3) {
+            if self.is_lawful || !self.random.chance(3) {
                 self.request_due(rank);
             }
         }
@@ -25,12 +25,18 @@ impl ProgramGenerator {
         for rank in (0..self.processes.len()).filter(|rank| !hang.contains(rank)) {
             self.wind_up(rank, has_finalize);
         }
+        if self.is_lawful {
+            self.leave_together();
+            for rank in 0..self.processes.len() {
+                self.leave_main(rank);
+            }
+        }
     }
 
     /// Some processes, in any order, that will wait for each other; mostly none.
     fn circle(&mut self) -> Vec<usize> {
         let mut ranks: Vec<usize> = (0..self.processes.len()).collect();
-        if ranks.len() < 2 || !self.random.chance(20) {
+        if ranks.len() < 2 || !self.random.chance(20) || self.is_lawful {
             return Vec::new();
         }
         for at in (1..ranks.len()).rev() {
@@ -75,14 +81,17 @@ impl ProgramGenerator {
         if self.processes[rank].is_off {
             self.switch_recorder(rank);
         }
-        while self.processes[rank].arrived.len() > self.random.below(40) / 39 {
+        while self.processes[rank].arrived.len() > if self.is_lawful { 0 } else { self.random.below(40) / 39 }
+        {
             self.open_receive(rank, 0);
             self.settle(rank);
         }
         while !self.processes[rank].claimed.is_empty() {
             self.receive_claimed(rank, 0);
         }
-        while self.is_completable(rank) && (self.distinct.is_some() || !self.random.chance(2)) {
+        while self.is_completable(rank)
+            && (self.distinct.is_some() || self.is_lawful || !self.random.chance(2))
+        {
             self.open_completion(rank, 0);
             self.settle(rank);
         }
@@ -94,7 +103,7 @@ impl ProgramGenerator {
         }
     }
 
-    /// Ends a process.
+    /// Ends a process, which waits in MPI_Finalize for others if it keeps to the rules.
     fn wind_up(&mut self, rank: usize, has_finalize: bool) {
         self.tidy(rank);
         for thread in 0..self.processes[rank].threads.len() {
@@ -108,8 +117,15 @@ impl ProgramGenerator {
                 self.handles_of_mpi(rank, CollectiveOp(18));
             }
             self.processes[rank].now += self.random.below(40) as u64;
+            if self.is_lawful {
+                return;
+            }
             self.leave(rank, 0);
         }
+        self.leave_main(rank);
+    }
+
+    fn leave_main(&mut self, rank: usize) {
         self.pass(rank, 2);
         self.step(rank, 0, Step::Leave);
     }

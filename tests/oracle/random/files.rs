@@ -83,6 +83,9 @@ impl ProgramGenerator {
             if self.breaks() {
                 continue;
             }
+            if self.is_lawful {
+                self.request_due(rank);
+            }
             let thread = self.enter_alone(rank, call);
             body(self, rank, thread, false);
             inside.push((rank, thread));

@@ -143,10 +143,16 @@ impl ProgramGenerator {
             self.step(rank, thread, Step::CollectiveBegin);
             threads.push((rank, thread));
         }
-        let latest = threads.iter().map(|&(rank, _)| self.processes[rank].now).max().unwrap_or(0);
+        let entered: Vec<u64> = threads.iter().map(|&(rank, _)| self.processes[rank].now).collect();
+        let latest = entered.iter().copied().max().unwrap_or(0);
         for (member, (rank, thread)) in threads.into_iter().enumerate() {
             if one.call == "Barrier" || self.random.chance(60) {
                 self.wait_for(rank, latest);
+            } else if self.is_lawful {
+                let needed = (0..one.members.len()).filter(|&other| one.needs(member, other));
+                if let Some(last) = needed.map(|other| entered[other]).max() {
+                    self.wait_for(rank, last);
+                }
             }
             self.inside(rank, thread);
             self.pass(rank, 0);
@@ -235,6 +241,17 @@ pub(super) struct Operation {
 }
 
 impl Operation {
+    /// Whether a member cannot end it before another one has begun. Where that depends on the data, or on the library, it can.
+    pub(super) fn needs(&self, member: usize, other: usize) -> bool {
+        match self.call {
+            "Bcast" | "Scatter" | "Scatterv" => other == self.root,
+            "Gather" | "Gatherv" | "Reduce" => member == self.root,
+            "Scan" | "Exscan" => other < member,
+            "Alltoallv" | "Alltoallw" => false,
+            call => !["Comm_", "Neighbor_", "File_"].iter().any(|soft| call.starts_with(soft)),
+        }
+    }
+
     /// The record at the end of a member's part, with its neighbours.
     pub(super) fn with_neighbors(&self, member: usize, step: Step) -> Step {
         let Some(neighbors) = &self.neighbors else { return step };

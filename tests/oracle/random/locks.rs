@@ -30,6 +30,8 @@ impl ProgramGenerator {
     pub(super) fn locks(&mut self, window: usize) {
         let members = self.windows[window].members.clone();
         let common = self.random.below(members.len());
+        let was_synchronising = self.windows[window].is_synchronising;
+        self.windows[window].is_synchronising |= self.is_lawful;
         for _ in 0..1 + self.random.below(4) {
             let rank = self.random.pick(&members);
             if self.random.chance(15) {
@@ -56,6 +58,7 @@ impl ProgramGenerator {
                 }
             }
         }
+        self.windows[window].is_synchronising = was_synchronising;
     }
 
     fn epoch(&mut self, rank: usize, window: usize, common: usize) -> Epoch {

@@ -29,11 +29,12 @@ pub(super) struct Topology {
 }
 
 /// Draws topologies of the world and of other communicators; adds the sets of neighbours to the communicators, as attributes
-/// name sets of processes by these.
+/// name sets of processes by these. `lost` is the percentage of neighbours that the other side does not know.
 pub(super) fn topologies(
     random: &mut Random,
     communicators: &mut Vec<(String, Members)>,
     ranks: usize,
+    lost: usize,
 ) -> Vec<Topology> {
     let world = ("world".into(), Members::Ranks((0..ranks as u64).collect()));
     let known: Vec<(String, Members)> = [world].into_iter().chain(communicators.iter().cloned()).collect();
@@ -43,11 +44,11 @@ pub(super) fn topologies(
         if random.chance(30) {
             continue;
         }
-        // Who sends to whom. Rarely the other side does not know it.
+        // Who sends to whom.
         let mut draw = |percent| -> Vec<Vec<bool>> {
             members.iter().map(|_| members.iter().map(|_| random.chance(percent)).collect()).collect()
         };
-        let (edges, lost) = (draw(50), draw(3));
+        let (edges, lost) = (draw(50), draw(lost));
         let mut set = |is_neighbor: &dyn Fn(usize) -> bool| {
             let ranks = (0..members.len()).filter(|&at| is_neighbor(at)).map(|at| members[at]);
             set(communicators, ranks.collect())

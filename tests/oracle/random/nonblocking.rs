@@ -42,6 +42,13 @@ impl SimulatedCollective {
             }
     }
 
+    /// Time of the last request of those that a member needs.
+    fn needed(&self, member: usize) -> u64 {
+        let requests = self.requested.iter().enumerate();
+        let needed = requests.filter(|&(other, _)| self.operation.needs(member, other));
+        needed.filter_map(|(_, &time)| time).max().unwrap_or(0)
+    }
+
     fn latest(&self) -> u64 {
         self.requested.iter().flatten().copied().max().unwrap_or(0)
     }
@@ -253,6 +260,8 @@ impl ProgramGenerator {
         }
         if one.operation.call == "Barrier" || self.random.chance(80) {
             self.wait_for(rank, one.latest());
+        } else if self.is_lawful {
+            self.wait_for(rank, one.needed(member));
         }
         if self.random.chance(30) {
             // Until another member does something else.

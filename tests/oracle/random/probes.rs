@@ -74,7 +74,7 @@ impl ProgramGenerator {
         self.enter(rank, thread, call);
         self.wait_for(rank, arrived.sent_at + 1);
         self.pass(rank, 0);
-        if !self.tells_probes || self.random.chance(20) {
+        if !self.is_lawful && (!self.tells_probes || self.random.chance(20)) {
             self.step(rank, thread, Step::Probe(arrived.message.clone(), number));
             self.leave(rank, thread);
             self.processes[rank].claimed.push((number, arrived));

@@ -8,7 +8,7 @@ use super::{Open, ProgramGenerator};
 
 impl ProgramGenerator {
     pub(super) fn run(&mut self) {
-        let has_init = self.random.chance(85) || self.distinct.is_some();
+        let has_init = self.random.chance(85) || self.distinct.is_some() || self.is_lawful;
         for rank in 0..self.processes.len() {
             self.step(rank, 0, Step::Enter("main".into()));
             if has_init || self.random.chance(50) {
@@ -18,8 +18,13 @@ impl ProgramGenerator {
                     self.handles_of_mpi(rank, CollectiveOp(17));
                 }
                 self.processes[rank].now += self.random.below(40) as u64;
-                self.leave(rank, 0);
+                if !self.is_lawful {
+                    self.leave(rank, 0);
+                }
             }
+        }
+        if self.is_lawful {
+            self.leave_together();
         }
         for _ in 0..20 + self.random.below(150) {
             self.something();
@@ -106,6 +111,15 @@ impl ProgramGenerator {
         self.step(rank, thread, Step::Leave);
     }
 
+    /// All processes leave a call, which none leaves before the last one has entered it.
+    pub(super) fn leave_together(&mut self) {
+        let latest = self.processes.iter().map(|process| process.now).max().unwrap_or(0);
+        for rank in 0..self.processes.len() {
+            self.wait_for(rank, latest);
+            self.leave(rank, 0);
+        }
+    }
+
     /// Adds events that are recorded inside MPI calls now and then.
     pub(super) fn inside(&mut self, rank: usize, thread: usize) {
         match self.random.below(30) {
@@ -121,6 +135,9 @@ impl ProgramGenerator {
     }
 
     fn flush(&mut self, rank: usize, thread: usize) {
+        if self.is_lawful {
+            return;
+        }
         self.pass(rank, 0);
         let now = self.processes[rank].now;
         let mut events = self.processes[rank].threads[thread].stream.events.iter().rev();

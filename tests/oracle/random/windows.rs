@@ -13,7 +13,8 @@ pub(super) struct SimulatedWindow {
     pub(super) name: String,
     pub(super) communicator: String,
     pub(super) members: Vec<usize>,
-    /// Whether its members are in epochs of groups, so that further ones would be of the same kind.
+    /// Whether its members are in epochs of groups, so that further ones would be of the same kind; if they keep to the rules, in
+    /// epochs of any kind.
     pub(super) is_synchronising: bool,
     /// Releases of locks so far: origin, target, whether it was exclusive, end of the call.
     pub(super) released: Vec<(usize, usize, bool, u64)>,
@@ -65,6 +66,9 @@ impl ProgramGenerator {
     /// Something at a window.
     pub(super) fn at_window(&mut self) {
         let window = self.random.below(self.windows.len());
+        if self.is_lawful && self.windows[window].is_synchronising {
+            return;
+        }
         match self.random.below(20) {
             0 => self.together(window, "MPI_Win_create", CollectiveOp(17)),
             1 => self.together(window, "MPI_Win_allocate", CollectiveOp(21)),

@@ -43,7 +43,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// Notes that a test of a thread has asked for a pending request in vain.
+    /// Notes that a test of a thread has asked for a request in vain.
     pub(super) fn test(&mut self, thread: usize, request: u64) {
         let asked = self.requests.asked(request);
         self.asking.tested.push((thread, asked));

@@ -259,10 +259,9 @@ impl ProcessWalk<'_> {
             | Event::ThreadBegin { .. }
             | Event::ThreadWait { .. }
             | Event::ThreadEnd { .. } => {}
-            Event::MpiRequestTest { request_id } if self.requests.is_pending(request_id) => {
-                if self.trace.semantics.replays_all_of_mpi() {
-                    self.test(thread, request_id);
-                }
+            // Some requests are not recorded, for example those of files.
+            Event::MpiRequestTest { request_id } if self.trace.semantics.replays_all_of_mpi() => {
+                self.test(thread, request_id);
             }
             Event::IoCreateHandle { handle, .. } if self.trace.semantics.replays_all_of_mpi() => {
                 self.change_handle(thread, mappings, handle, (CollectiveOp::CREATE_HANDLE, time));

@@ -86,18 +86,13 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Whether a request was started and is not complete yet.
-    pub(super) fn is_pending(&self, request: u64) -> bool {
-        self.pending.contains(request)
-    }
-
     /// Numbers a receive in the order of posting.
     pub(super) fn next_posted(&mut self) -> u32 {
         self.posted += 1;
         self.posted
     }
 
-    /// What a test of a pending request asks for.
+    /// What a test of a request asks for.
     pub(super) fn asked(&self, request: u64) -> Asked {
         self.pending.get(request).map_or(Asked::Unknown, |request| request.asked())
     }

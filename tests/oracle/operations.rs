@@ -85,12 +85,12 @@ pub(crate) struct Part {
     pub(crate) ended: EventRef,
 }
 
-/// A test of an active request.
+/// A test of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tested {
     pub(crate) at: EventRef,
-    /// The event that started the operation.
-    pub(crate) started: EventRef,
+    /// The event that started the operation, if it is known.
+    pub(crate) started: Option<EventRef>,
 }
 
 /// All operations, those of one process in the order of time.
@@ -319,7 +319,7 @@ impl<'a> ProcessReader<'a> {
                     ActiveRequest::Receive(posted) | ActiveRequest::Claimed(_, _, posted) => posted,
                     ActiveRequest::Collective(requested, _) => requested,
                 });
-                self.all.tests.extend(started.map(|started| Tested { at, started }));
+                self.all.tests.push(Tested { at, started });
             }
             EventKind::CollectiveEnd(told) => self.collective_end(at, told),
             EventKind::CollectiveRequest(request, persistent) => {

@@ -54,11 +54,14 @@ impl Analysis {
         end: EventRef,
     ) -> Option<Until> {
         let is_here = |it: &EventRef| (it.location, it.call) == (end.location, end.call);
-        let told: Vec<EventRef> =
+        let told: Vec<Option<EventRef>> =
             operations.tests.iter().filter(|test| is_here(&test.at)).map(|test| test.started).collect();
-        let started = if told.is_empty() { self.completed_next(operations, end) } else { told };
+        let started = match told.is_empty() {
+            true => self.completed_next(operations, end).into_iter().map(Some).collect(),
+            false => told,
+        };
         // What is not known may be there from the start on. Of equals the first in the order of records counts.
-        let until = started.into_iter().map(|started| self.until(operations, messages, started));
+        let until = started.into_iter().map(|started| self.until(operations, messages, started?));
         let time = |until: &Option<Until>| until.map_or(i64::MIN, |it| it.0);
         match self.name(end) {
             "test" | "testall" => until.collect::<Vec<_>>().into_iter().rev().max_by_key(time),

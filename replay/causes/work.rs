@@ -176,20 +176,12 @@ pub(super) struct OwnWork {
 }
 
 impl OwnWork {
-    /// Returns the work of the causing location, by row. If it waits at the event itself for a member of the operation that
-    /// begins even later, that is no work.
+    /// Returns the work of the causing location before the event, by row. It may wait at the event itself, for a member of the
+    /// operation that begins even later: that time is behind the event (rest of MPI 2.3).
     pub(super) fn of(&mut self, lines: &mut Lines, cause: &Cause) -> &[(Row, Ticks)] {
         let spot = cause.delay.causing;
         if self.of != Some((spot, cause.past)) {
             lines.pruned(spot, cause.past, &mut self.work);
-            let line = lines.line(lines.at(spot.location));
-            let is_of_group = cause.delay.form == Form::Group;
-            let point = line.point_behind(cause.past, spot.position);
-            if let Some(point) = point.filter(|point| is_of_group && point.wait > 0) {
-                let waits_in = line.row(cause.past, spot.position);
-                let rows = self.work.iter_mut().filter(|(row, _)| *row == waits_in);
-                rows.for_each(|(_, ticks)| *ticks = (*ticks - point.wait).max(0));
-            }
             self.of = Some((spot, cause.past));
         }
         &self.work

@@ -35,10 +35,7 @@ impl Causes<'_> {
             let process = self.analysis.process(partner.place);
             let since = past.intermediate.get(&process).copied().or(past.base);
             let own = self.points.previous(partner.place, self.analysis.process(blamed));
-            // Its own waiting there, for a member that begins even later, is no work.
-            let there: Vec<&Point> = self.points.at(blamed).into_iter().collect();
-            let work = difference(&self.prune(since, blamed), &self.waits(&there));
-            let excess = difference(&work, &self.prune(own, partner.place));
+            let excess = difference(&self.prune(since, blamed), &self.prune(own, partner.place));
             let waited = self.waited(since, blamed);
             Delay {
                 class: meeting.class,

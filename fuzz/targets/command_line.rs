@@ -20,7 +20,8 @@ use replay::{Options, Semantics, analyze};
 use replay_fuzz::{Input, check_message, scratch};
 
 /// The archives to be damaged: recorded by Score-P, a thread or an exchange per process, small.
-const ARCHIVES: &[&str] = &["sendrecv.2", "hybrid.2x3", "comms.4", "nbcoll.4", "rma.4", "test_loop.4"];
+const ARCHIVES: &[&str] =
+    &["sendrecv.2", "hybrid.2x3", "comms.4", "nbcoll.4", "rma.4", "test_loop.4", "io.4"];
 
 // The first byte chooses the archive, the second the damage (0 a file is replaced, 1 bytes of a file are
 // changed, 2 all events are made up), the third the semantics, the number of threads, and whether the made-up
@@ -436,7 +437,92 @@ impl<'s> MadeUp<'s> {
                 }
                 return;
             }
-            _ => Event::RmaPut { win: tag, remote: rank, bytes: length, matching_id: request },
+            _ => return self.step_beside_messages(input, location, rank, detail),
+        };
+        self.write(location, input.byte(), event);
+    }
+
+    /// Windows, files and probes: single events, and calls of all locations.
+    fn step_beside_messages(&mut self, input: &mut Input<'_>, location: usize, remote: u32, detail: u8) {
+        let (win, bytes, id) = (u32::from(detail & 3), u64::from(detail >> 4), u64::from(detail % 7));
+        let handle = u32::from(detail % 5);
+        let collective_op = CollectiveOp(16 + detail % 8);
+        let lock_type = detail >> 7;
+        let put = Event::RmaPut { win, remote, bytes, matching_id: id };
+        let request = Event::RmaRequestLock { win, remote, lock_id: id, lock_type };
+        let release = Event::RmaReleaseLock { win, remote, lock_id: id };
+        let group = Event::RmaGroupSync {
+            sync_level: u32::from(detail >> 5),
+            win,
+            group: u32::from(detail >> 2) % 16,
+        };
+        let begin = Event::RmaCollectiveBegin {};
+        let end = Event::RmaCollectiveEnd {
+            collective_op,
+            sync_level: 0,
+            win,
+            root: remote,
+            bytes_sent: bytes,
+            bytes_received: bytes,
+        };
+        let start = Event::IoOperationBegin {
+            handle,
+            mode: detail & 1,
+            operation_flags: u32::from(detail >> 4),
+            bytes_request: bytes,
+            matching_id: id,
+        };
+        let complete = Event::IoOperationComplete { handle, bytes_result: bytes, matching_id: id };
+        let create = Event::IoCreateHandle { handle, mode: detail & 3, creation_flags: 0, status_flags: 0 };
+        let kind = input.byte();
+        let mut together = |name: &str, events: &[Event<'_>]| {
+            (0..self.writers.len()).for_each(|location| self.call(location, input, name, events));
+        };
+        let event = match kind % 24 {
+            0 => put,
+            1 => Event::RmaGet { win, remote, bytes, matching_id: id },
+            2 => Event::RmaAtomic {
+                win,
+                remote,
+                atomic_type: detail & 7,
+                bytes_sent: bytes,
+                bytes_received: bytes,
+                matching_id: id,
+            },
+            3 => group,
+            4 => request,
+            5 => Event::RmaAcquireLock { win, remote, lock_id: id, lock_type },
+            6 => release,
+            7 => Event::RmaOpCompleteBlocking { win, matching_id: id },
+            8 => Event::RmaOpCompleteNonBlocking { win, matching_id: id },
+            9 => Event::RmaOpCompleteRemote { win, matching_id: id },
+            10 => begin,
+            11 => end,
+            12 => start,
+            13 => complete,
+            14 => create,
+            15 => Event::IoDestroyHandle { handle },
+            16 => Event::MpiProbe {
+                sender: remote,
+                communicator: win,
+                tag: u32::from(detail & 3),
+                message_id: id,
+            },
+            17 => return together("MPI_Win_fence", &[begin, end]),
+            18 => return together("MPI_Win_create", &[begin, end]),
+            19 => return together("MPI_File_open", &[create]),
+            20 => return together("MPI_File_write_at_all", &[start, complete]),
+            21 => {
+                let calls = [("MPI_Win_lock", request), ("MPI_Put", put), ("MPI_Win_unlock", release)];
+                return calls
+                    .into_iter()
+                    .for_each(|(name, event)| self.call(location, input, name, &[event]));
+            }
+            22 => {
+                let calls = ["MPI_Win_post", "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait"];
+                return calls.into_iter().for_each(|name| together(name, &[group]));
+            }
+            _ => return together("MPI_Win_unlock_all", &[release]),
         };
         self.write(location, input.byte(), event);
     }

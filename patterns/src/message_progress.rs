@@ -31,7 +31,9 @@ receiver   =======[ receive ~~~~~~~~~~~~~~~~~~~~~~~~~~ ]==
          that computes after its `MPI_Isend` holds up the receiver, and a receiver that computes after its \
          `MPI_Irecv` the sender. It counts only if the call lasted until that process was in MPI again, \
          and if that explains at least half of the time that the call took without another reason, of 20 µs \
-         or more: a message that is on its way all the time arrives without the other process.",
+         or more: a message that is on its way all the time arrives without the other process. The other process \
+         must have been outside of MPI when this time began: where it was about to leave another call, such as a barrier \
+         before, the time is not explained.",
         large_when: Some(
             "long messages are started before work and completed after it, to overlap both: the library \
          does not move them meanwhile.",

@@ -173,7 +173,7 @@ pub fn bytes_needed(trace: &Trace, processes: &[Walked], is_alone: bool, with_re
             + OF_COLLECTIVE * collectives.len() as u64
             + pairwise::OF_OPERATION * nonblocking.len() as u64
             + one_sided::bytes_needed(trace, walked)
-            + stalls::bytes_needed(&walked.operations)
+            + stalls::bytes_needed(trace, &walked.operations)
     };
     processes.iter().map(|walked| OF_PROCESS + of(walked)).sum()
 }

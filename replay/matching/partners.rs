@@ -133,10 +133,10 @@ impl<'a> Partners<'a> {
         let with = match (blamed, is_sided, those) {
             (Some(blamed), true, _) if blamed.process != me => With::One(blamed.process),
             (_, true, _) => {
-                let all = || self.members.iter().map(|part| part.process);
+                let is_other = |process: &u32| *process != me;
                 let others: Rc<[u32]> = match those {
-                    Some(those) => those.iter().copied().filter(|&process| process != me).collect(),
-                    None => all().filter(|&process| process != me).collect(),
+                    Some(those) => those.iter().copied().filter(is_other).collect(),
+                    None => self.members.iter().map(|part| part.process).filter(is_other).collect(),
                 };
                 if let [other] = others[..] { With::One(other) } else { With::Some(others) }
             }

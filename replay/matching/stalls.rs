@@ -17,6 +17,7 @@ use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::operations::Operations;
 use crate::tools::Tools;
+use crate::trace::Trace;
 use crate::walk::Walked;
 
 /// A call that waits until another process is in MPI again.
@@ -50,13 +51,18 @@ pub(super) struct Rest {
 const OF_QUESTION: u64 = GROWING * 3 * (size_of::<Rest>() + size_of::<Stall>()) as u64;
 
 /// How many bytes the questions of a process take at most.
-pub(super) fn bytes_needed(operations: &Operations) -> u64 {
-    if operations.left.is_empty() {
-        return 0;
-    }
-    let receives = operations.receives.iter().filter(|receive| operations.left(receive.call).is_some());
-    let sends = operations.sends.iter().filter(|send| operations.left(send.completion).is_some());
+pub(super) fn bytes_needed(trace: &Trace, operations: &Operations) -> u64 {
+    let shortest = trace.shortest_rest();
+    let receives = operations.receives.iter().filter(|receive| is_long(operations, receive.call, shortest));
+    let sends = operations.sends.iter().filter(|send| is_long(operations, send.completion, shortest));
     OF_QUESTION * (receives.count() + sends.count()) as u64
+}
+
+/// Whether a call that completes messages takes at least so many ticks, and leaving it is an event.
+fn is_long(operations: &Operations, call: CallId, shortest: Ticks) -> bool {
+    // Most calls are short, so that they are not looked for.
+    operations.calls.find(call).is_some_and(|call| call.interval.length() >= shortest)
+        && operations.left(call).is_some()
 }
 
 /// Asks the other processes of all messages of a process that are completed by calls which go on without a known reason for some
@@ -70,10 +76,7 @@ pub(super) fn question<T>(
 ) {
     let operations = &*walked.operations;
     let (me, shortest) = (to_u32(walked.process.number), tools.trace.shortest_rest());
-    let is_long = |call: CallId| {
-        operations.calls.find(call).is_some_and(|call| call.interval.length() >= shortest)
-            && operations.left(call).is_some()
-    };
+    let is_long = |call: CallId| is_long(operations, call, shortest);
     let mut waits: Option<FxHashMap<CallId, Ticks>> = None;
     let mut question = |call: CallId, (process, communicator): (u32, u32), sent: Ticks| {
         let waits = waits.get_or_insert_with(|| waits_of_calls(tools.metrics, operations, matches, is_long));

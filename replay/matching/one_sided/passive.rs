@@ -13,7 +13,7 @@ use crate::communicators::Participants;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::ids::CallId;
-use crate::int::{to_u32, to_u64};
+use crate::int::to_u32;
 use crate::journal::{EventSpot, Spot};
 use crate::matching::returns::Questions;
 use crate::matching::{Awaitable, GROWING};
@@ -82,8 +82,8 @@ pub(super) fn find(
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
     let Tools { trace, owners, .. } = *tools;
-    let exclusive = processes.iter().flat_map(|walked| exclusively_locked(trace, walked));
-    let mut exclusive: Vec<(u32, u32)> = exclusive.collect();
+    let exclusive = processes.iter().flat_map(|walked| locked(trace, walked, |epoch| epoch.is_exclusive));
+    let mut exclusive: Vec<(u32, u32)> = exclusive.map(|(_, epoch, target)| (epoch.window, target)).collect();
     exclusive.sort_unstable();
     exclusive.dedup();
     let told = share(exchange, batch_of(&exclusive))?;
@@ -91,17 +91,15 @@ pub(super) fn find(
     if exclusive.is_empty() {
         return Ok(());
     }
-    let held: Vec<Vec<(u32, u32)>> = processes.iter().map(|walked| held(trace, walked, &exclusive)).collect();
-    let calls =
-        |walked: &Walked, epoch: u32| walked.operations.one_sided.lock_epochs[epoch as usize].calls.len();
-    let bytes = |(walked, held): (&Walked, &Vec<(u32, u32)>)| -> u64 {
-        held.iter().map(|&(epoch, _)| OF_EPOCH + OF_CALL * to_u64(calls(walked, epoch))).sum()
+    let held = |walked| {
+        let all = locked(trace, walked, |_| true);
+        all.filter(|(_, epoch, target)| exclusive.contains(&(epoch.window, *target)))
     };
-    tools.memory.check(processes.iter().zip(&held).map(bytes).sum())?;
+    let bytes = |(_, epoch, _): (u32, &LockEpoch, u32)| OF_EPOCH + OF_CALL * epoch.calls.len() as u64;
+    tools.memory.check(processes.iter().flat_map(held).map(bytes).sum())?;
     let mut outgoing = vec![Batch::new(); exchange.workers()];
-    for (walked, held) in processes.iter().zip(held) {
-        for (number, target) in held {
-            let epoch = &walked.operations.one_sided.lock_epochs[number as usize];
+    for walked in processes {
+        for (number, epoch, target) in held(walked) {
             told_of(walked, number, epoch, target).put(&mut outgoing[owners.of(target as usize)]);
         }
     }
@@ -136,24 +134,17 @@ pub(super) fn find(
     Ok(())
 }
 
-/// The epochs of a process that end, by position, with each locked process that somebody locks exclusively.
-fn held(trace: &Trace, walked: &Walked, exclusive: &FxHashSet<(u32, u32)>) -> Vec<(u32, u32)> {
-    let epochs = (0..).zip(&walked.operations.one_sided.lock_epochs).filter(|(_, epoch)| epoch.is_released);
-    let targets = |(number, epoch)| {
+/// Each process that a lock epoch of this process locks, of those epochs that end and for which `is_wanted`: the position of the
+/// epoch, the epoch, and the locked process.
+fn locked<'w>(
+    trace: &'w Trace,
+    walked: &'w Walked,
+    is_wanted: fn(&LockEpoch) -> bool,
+) -> impl Iterator<Item = (u32, &'w LockEpoch, u32)> {
+    let epochs = (0..).zip(&walked.operations.one_sided.lock_epochs);
+    let wanted = epochs.filter(move |(_, epoch)| epoch.is_released && is_wanted(epoch));
+    wanted.flat_map(move |(number, epoch)| {
         targets(trace, walked, epoch).into_iter().map(move |target| (number, epoch, target))
-    };
-    let held = |(number, epoch, target): (u32, &LockEpoch, u32)| {
-        exclusive.contains(&(epoch.window, target)).then_some((number, target))
-    };
-    epochs.flat_map(targets).filter_map(held).collect()
-}
-
-/// The windows and processes that a process locks exclusively.
-fn exclusively_locked<'w>(trace: &'w Trace, walked: &'w Walked) -> impl Iterator<Item = (u32, u32)> + 'w {
-    let epochs = walked.operations.one_sided.lock_epochs.iter();
-    let exclusive = epochs.filter(|epoch| epoch.is_exclusive && epoch.is_released);
-    exclusive.flat_map(move |epoch| {
-        targets(trace, walked, epoch).into_iter().map(move |target| (epoch.window, target))
     })
 }
 

@@ -6,7 +6,7 @@ use crate::support::random::Random;
 use crate::support::trace::{Members, OfFile, Step};
 
 use super::ProgramGenerator;
-use super::group::Operation;
+use super::group::{self, Operation};
 
 /// OTF2's modes and flags of operations.
 const FLUSH: u8 = 2;
@@ -30,15 +30,10 @@ pub(super) fn files(
 ) -> Vec<SimulatedFile> {
     let mut all = Vec::new();
     for number in 0..1 + random.below(3) {
-        let at = random.below(communicators.len() + 3);
-        let (communicator, members) = match communicators.get(at) {
-            Some((name, Members::Ranks(members))) => (Some(name.clone()), members.clone()),
-            None if random.chance(20) => {
-                (random.chance(50).then(|| "self".into()), vec![random.below(ranks) as u64])
-            }
-            _ => (Some("world".into()), (0..ranks as u64).collect()),
+        let (communicator, members) = match group::communicator(random, communicators, ranks, 20) {
+            Some((name, members)) => (Some(name), members),
+            None => (random.chance(50).then(|| "self".into()), vec![random.below(ranks)]),
         };
-        let members = members.into_iter().map(|member| member as usize).collect();
         all.push(SimulatedFile { name: format!("file{number}"), communicator, members });
     }
     all

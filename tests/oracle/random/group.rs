@@ -21,6 +21,24 @@ fn some(random: &mut Random, ranks: usize) -> Vec<u64> {
     members
 }
 
+/// Draws whose a window or a file is: the members of a communicator, often the world; `None` in so many percent of the others for a
+/// process alone.
+pub(super) fn communicator(
+    random: &mut Random,
+    communicators: &[(String, Members)],
+    ranks: usize,
+    alone: usize,
+) -> Option<(String, Vec<usize>)> {
+    let at = random.below(communicators.len() + 3);
+    match communicators.get(at) {
+        Some((name, Members::Ranks(members))) => {
+            Some((name.clone(), members.iter().map(|&member| member as usize).collect()))
+        }
+        None if random.chance(alone) => None,
+        _ => Some(("world".into(), (0..ranks).collect())),
+    }
+}
+
 pub(super) fn communicators(random: &mut Random, ranks: usize) -> Vec<(String, Members)> {
     let mut all: Vec<_> = (0..random.below(3))
         .map(|number| (format!("comm{number}"), Members::Ranks(some(random, ranks))))

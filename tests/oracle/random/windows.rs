@@ -5,7 +5,7 @@ use model::CollectiveOp;
 use crate::support::random::Random;
 use crate::support::trace::{AtWindow, Members, Step};
 
-use super::ProgramGenerator;
+use super::{ProgramGenerator, group};
 
 /// A window under construction.
 #[derive(Clone, Debug)]
@@ -31,16 +31,12 @@ pub(super) fn windows(
 ) -> Vec<SimulatedWindow> {
     let mut all = Vec::new();
     for number in 0..1 + random.below(3) {
-        let at = random.below(communicators.len() + 3);
-        let (communicator, members) = match communicators.get(at) {
-            Some((name, Members::Ranks(members))) => (name.clone(), members.clone()),
-            None if random.chance(10) => ("self".into(), vec![random.below(ranks) as u64]),
-            _ => ("world".into(), (0..ranks as u64).collect()),
-        };
+        let together = group::communicator(random, communicators, ranks, 10);
+        let (communicator, members) = together.unwrap_or_else(|| ("self".into(), vec![random.below(ranks)]));
         all.push(SimulatedWindow {
             name: format!("window{number}"),
             communicator,
-            members: members.into_iter().map(|member| member as usize).collect(),
+            members,
             is_synchronising: false,
             released: Vec::new(),
         });

@@ -47,6 +47,15 @@ static inline void start(int *argc, char ***argv, int least) {
     CHECK(size >= least);
 }
 
+/* The group of one rank of the world, to be freed. */
+static inline MPI_Group group_of(int other) {
+    MPI_Group world, group;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_incl(world, 1, &other, &group));
+    OK(MPI_Group_free(&world));
+    return group;
+}
+
 static inline void finish(void) { OK(MPI_Finalize()); }
 
 /* Where this process may (as root), it goes before other processes of the machine, which would delay it; and first of all

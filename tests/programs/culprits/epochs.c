@@ -44,18 +44,11 @@ NOINLINE void turn(void) {
     }
 }
 
-static void only(int other, MPI_Group *group) {
-    MPI_Group world;
-    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
-    OK(MPI_Group_incl(world, 1, &other, group));
-    OK(MPI_Group_free(&world));
-}
-
 int main(int argc, char **argv) {
     FRAME;
     begin(&argc, &argv, 2);
-    only((rank + size - 1) % size, &before);
-    only((rank + 1) % size, &after);
+    before = group_of((rank + size - 1) % size);
+    after = group_of((rank + 1) % size);
     CALL(MPI_Win_allocate, CELLS * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
     turn();
     CALL(MPI_Win_free, &window);

@@ -14,14 +14,12 @@ NOINLINE void offer(MPI_Group group, MPI_Win window) {
 }
 
 int main(int argc, char **argv) {
-    int *memory, other;
+    int *memory;
     MPI_Win window;
-    MPI_Group world, group;
+    MPI_Group group;
     start(&argc, &argv, 2);
     CHECK(size == 2);
-    other = 1 - rank;
-    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
-    OK(MPI_Group_incl(world, 1, &other, &group));
+    group = group_of(1 - rank);
     OK(MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window));
     meet(0);
     if (rank == 0) offer(group, window);
@@ -29,7 +27,6 @@ int main(int argc, char **argv) {
     if (rank == 0) printf("put %d\n", *memory);
     OK(MPI_Win_free(&window));
     OK(MPI_Group_free(&group));
-    OK(MPI_Group_free(&world));
     finish();
     return 0;
 }

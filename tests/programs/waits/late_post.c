@@ -13,21 +13,18 @@ NOINLINE void access_other(MPI_Group group, MPI_Win window) {
 }
 
 int main(int argc, char **argv) {
-    int *memory, other;
+    int *memory;
     MPI_Win window;
-    MPI_Group world, group;
+    MPI_Group group;
     start(&argc, &argv, 2);
     CHECK(size == 2);
-    other = 1 - rank;
-    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
-    OK(MPI_Group_incl(world, 1, &other, &group));
+    group = group_of(1 - rank);
     OK(MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window));
     meet(1);
     if (rank == 1) offer_late(group, window);
     else access_other(group, window);
     OK(MPI_Win_free(&window));
     OK(MPI_Group_free(&group));
-    OK(MPI_Group_free(&world));
     if (rank == 0) printf("accessed\n");
     finish();
     return 0;

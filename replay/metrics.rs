@@ -2,8 +2,8 @@
 
 use model::Ticks;
 use patterns::matched::{
-    Acquisition, BarrierVisit, CollectiveMember, LateMessage, NonBlockingMember, OneSidedCall,
-    ReceivedMessage, SentMessage, StalledMessage,
+    Acquisition, BarrierVisit, CollectiveClass, CollectiveMember, LateMessage, NonBlockingMember,
+    OneSidedCall, ReceivedMessage, SentMessage, StalledMessage,
 };
 use patterns::{Detect, Metric, PATTERNS, Pattern};
 
@@ -35,8 +35,14 @@ impl NumberedPattern {
     }
 }
 
+/// A pattern with its rule.
+pub type Rule<F> = (NumberedPattern, F);
+
 /// Patterns of one kind, with their rules.
-pub type Rules<F> = Vec<(NumberedPattern, F)>;
+pub type Rules<F> = Vec<Rule<F>>;
+
+/// A pattern at a member of a collective operation, with its rule.
+pub type MemberRule = Rule<fn(&CollectiveMember) -> Ticks>;
 
 /// The numbers of all metrics. The number of a metric is its position in [`patterns::metrics`].
 #[derive(Clone, Debug)]
@@ -53,8 +59,8 @@ pub struct Metrics {
     pub at_send: Rules<fn(&SentMessage) -> Ticks>,
     /// The patterns at late messages that are overtaken.
     pub at_overtaking: Rules<fn(&LateMessage, &ReceivedMessage) -> bool>,
-    /// The patterns at members of collective operations.
-    pub at_collective: Rules<fn(&CollectiveMember) -> Ticks>,
+    /// The patterns at members of collective operations, by [`CollectiveClass`].
+    of_collectives: [Vec<MemberRule>; CollectiveClass::COUNT],
     /// The patterns at members of non-blocking collective operations.
     pub at_nonblocking: Rules<fn(&NonBlockingMember) -> Ticks>,
     /// The patterns at calls that go on although their messages have been sent.
@@ -137,6 +143,11 @@ impl Metrics {
         self.list.iter().position(|metric| metric.id == id)
     }
 
+    /// Returns the patterns at members of collective operations of a class, with their rules.
+    pub fn at_collective(&self, class: CollectiveClass) -> &[MemberRule] {
+        &self.of_collectives[class as usize]
+    }
+
     /// Returns the title of the pattern that fills a metric.
     pub fn title(&self, metric: MetricId) -> &'static str {
         let pattern = self.patterns.iter().find(|pattern| pattern.metric == metric);
@@ -171,7 +182,8 @@ impl Metrics {
         let of_cause = |name: &str| position(name).filter(|_| has_causes).unwrap_or(MetricId::MAX);
         let beyond_reference = |name: &str| position(name).unwrap_or(MetricId::MAX);
         let (mut at_late_message, mut at_send) = (Vec::new(), Vec::new());
-        let (mut at_overtaking, mut at_collective) = (Vec::new(), Vec::new());
+        let mut of_collectives = [const { Vec::new() }; CollectiveClass::COUNT];
+        let mut at_overtaking = Vec::new();
         let (mut at_thread_barrier, mut at_lock) = (Vec::new(), Vec::new());
         let (mut at_nonblocking, mut at_stall, mut at_one_sided) = (Vec::new(), Vec::new(), Vec::new());
         let mut patterns = Vec::new();
@@ -190,7 +202,7 @@ impl Metrics {
                 Detect::LateMessage(rule) => at_late_message.push((numbered, rule)),
                 Detect::Send(rule) => at_send.push((numbered, rule)),
                 Detect::Overtaken(rule) => at_overtaking.push((numbered, rule)),
-                Detect::Collective(rule) => at_collective.push((numbered, rule)),
+                Detect::Collective(class, rule) => of_collectives[class as usize].push((numbered, rule)),
                 Detect::NonBlocking(rule) => at_nonblocking.push((numbered, rule)),
                 Detect::Stalled(rule) => at_stall.push((numbered, rule)),
                 Detect::OneSided(rule) => at_one_sided.push((numbered, rule)),
@@ -203,7 +215,7 @@ impl Metrics {
             at_late_message,
             at_send,
             at_overtaking,
-            at_collective,
+            of_collectives,
             at_nonblocking,
             at_stall,
             at_one_sided,

@@ -125,7 +125,7 @@ fn collective_metrics(waiting: bool, semantics: Semantics) -> Vec<&'static str> 
     let has_it =
         |pattern: &&Pattern| semantics == Semantics::Corrected || !pattern.metric.is_beyond_reference;
     let is_whole = |it: &&Pattern| PATTERNS.iter().all(|all| it.metric.parent != Some(all.metric.id));
-    let all = PATTERNS.iter().filter(|it| matches!(it.detect, Detect::Collective(_)));
+    let all = PATTERNS.iter().filter(|it| matches!(it.detect, Detect::Collective(..)));
     all.filter(has_it)
         .filter(is_whole)
         .filter(|pattern| pattern.is_waiting == waiting)

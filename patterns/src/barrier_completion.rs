@@ -2,8 +2,6 @@
 //!
 //! This is the cost of the barrier itself, once all ranks have arrived.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -33,24 +31,5 @@ rank 1     [ barrier       ....]
         large_when: Some("there are very many barriers, or the operating system takes processors away."),
         what_to_do: "Use fewer barriers; place ranks that belong together nearer to each other.",
     },
-    detect: Detect::Collective(barrier_completion),
+    detect: Detect::Collective(CollectiveClass::Barrier, CollectiveMember::completing),
 };
-
-fn barrier_completion(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::Barrier => member.completing(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn time_after_the_first_end_counts_in_this_class_only() {
-        assert_eq!(barrier_completion(&member(CollectiveClass::Barrier, 10, 50)), 10);
-        assert_eq!(barrier_completion(&member(CollectiveClass::Scan, 10, 50)), 0);
-    }
-}

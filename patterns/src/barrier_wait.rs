@@ -2,8 +2,6 @@
 //!
 //! All members of the communicator wait for the last one (MPI 3.1, section 5.3).
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -38,24 +36,5 @@ rank 2     ======[ barrier ~~~~~~~~]==
          messages and collective operations already order what depends on each other. Without it, the \
          wait may turn up in the next operation or disappear.",
     },
-    detect: Detect::Collective(barrier_wait),
+    detect: Detect::Collective(CollectiveClass::Barrier, CollectiveMember::waiting),
 };
-
-fn barrier_wait(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::Barrier => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(barrier_wait(&member(CollectiveClass::Barrier, 10, 50)), 20);
-        assert_eq!(barrier_wait(&member(CollectiveClass::Scan, 10, 50)), 0);
-    }
-}

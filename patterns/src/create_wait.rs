@@ -1,7 +1,5 @@
 //! Wait at Create: a member of a new communicator waits for the last one that creates it.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -39,24 +37,5 @@ rank 2     =====[ split ~~~~~~~~~~~~~~~]==
         ),
         what_to_do: "Create communicators once, at the start, and keep them.",
     },
-    detect: Detect::Collective(create_wait),
+    detect: Detect::Collective(CollectiveClass::Handle, CollectiveMember::waiting),
 };
-
-fn create_wait(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::Handle => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(create_wait(&member(CollectiveClass::Handle, 10, 50)), 20);
-        assert_eq!(create_wait(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

@@ -33,15 +33,12 @@ origin     ==== computes =[ put ]==[ fence ]
         large_when: Some("the targets of accesses have less work than their origins."),
         what_to_do: "Let origins access earlier, or give the targets work that does not need the data before the fence.",
     },
-    detect: Detect::Collective(early_fence),
+    detect: Detect::Collective(CollectiveClass::Fence, early_fence),
 };
 
 fn early_fence(member: &CollectiveMember) -> Ticks {
     let until = member.accessed.min(member.begin + member.waiting());
-    match member.class {
-        CollectiveClass::Fence => until.saturating_sub(member.begin).max(0),
-        _ => 0,
-    }
+    until.saturating_sub(member.begin).max(0)
 }
 
 #[cfg(test)]
@@ -51,9 +48,8 @@ mod tests {
 
     #[test]
     fn wait_at_a_fence_is_early_until_the_last_access() {
-        let of = |class, accessed| early_fence(&CollectiveMember { accessed, ..member(class, 10, 50) });
-        let until = |accessed| of(CollectiveClass::Fence, accessed);
+        let fence = member(CollectiveClass::Fence, 10, 50);
+        let until = |accessed| early_fence(&CollectiveMember { accessed, ..fence });
         assert_eq!([Ticks::MIN, 5, 25, 30, 45].map(until), [0, 0, 15, 20, 20]);
-        assert_eq!(of(CollectiveClass::Barrier, 25), 0);
     }
 }

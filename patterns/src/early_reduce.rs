@@ -2,8 +2,6 @@
 //!
 //! Other ranks may leave as soon as their part is sent.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -36,24 +34,5 @@ rank 2     ===== computes ====[ reduce ]==
         what_to_do: "Balance the work before; let the root do something else first (`MPI_Ireduce`, \
          `MPI_Igather`).",
     },
-    detect: Detect::Collective(early_reduce),
+    detect: Detect::Collective(CollectiveClass::AllToOne, CollectiveMember::waiting),
 };
-
-fn early_reduce(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::AllToOne => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(early_reduce(&member(CollectiveClass::AllToOne, 10, 50)), 20);
-        assert_eq!(early_reduce(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

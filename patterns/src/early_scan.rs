@@ -2,8 +2,6 @@
 //!
 //! Rank n needs the contributions of ranks 0 to n (MPI 3.1, section 5.11).
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -35,24 +33,5 @@ rank 2     =====[ scan ~~~~~~~~~~~~~]====
         large_when: Some("low ranks have more work than high ones."),
         what_to_do: "Let lower ranks arrive first: balance the work so that it does not fall with the rank.",
     },
-    detect: Detect::Collective(early_scan),
+    detect: Detect::Collective(CollectiveClass::Scan, CollectiveMember::waiting),
 };
-
-fn early_scan(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::Scan => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(early_scan(&member(CollectiveClass::Scan, 10, 50)), 20);
-        assert_eq!(early_scan(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

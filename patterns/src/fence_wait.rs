@@ -1,7 +1,5 @@
 //! Wait at Fence: a member of a window waits at a fence for the last one that comes to it.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -36,24 +34,5 @@ rank 1     ===== computes ==[ fence ]=
         what_to_do: "Balance the work between fences. Where ranks exchange data with few others, synchronise with those only: \
          `MPI_Win_post`, `MPI_Win_start`, `MPI_Win_complete`, `MPI_Win_wait`.",
     },
-    detect: Detect::Collective(fence_wait),
+    detect: Detect::Collective(CollectiveClass::Fence, CollectiveMember::waiting),
 };
-
-fn fence_wait(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::Fence => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(fence_wait(&member(CollectiveClass::Fence, 10, 50)), 20);
-        assert_eq!(fence_wait(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

@@ -1,7 +1,5 @@
 //! Wait at File Management: a member waits for the last one that opens, closes or sets up a file.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -36,24 +34,5 @@ rank 1     ===== computes ==[ open ]
         ),
         what_to_do: "Balance the work before; open files once, and keep them open.",
     },
-    detect: Detect::Collective(file_handling_wait),
+    detect: Detect::Collective(CollectiveClass::FileHandling, CollectiveMember::waiting),
 };
-
-fn file_handling_wait(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::FileHandling => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(file_handling_wait(&member(CollectiveClass::FileHandling, 10, 50)), 20);
-        assert_eq!(file_handling_wait(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

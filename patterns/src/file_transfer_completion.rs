@@ -1,7 +1,5 @@
 //! Collective I/O Completion: time in a collective read or write after all were there and the first had left.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -33,24 +31,5 @@ rank 1     [ write_all       ....]
         ),
         what_to_do: "Give ranks equal amounts; look at hints for collective buffering.",
     },
-    detect: Detect::Collective(file_transfer_completion),
+    detect: Detect::Collective(CollectiveClass::FileTransfer, CollectiveMember::completing),
 };
-
-fn file_transfer_completion(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::FileTransfer => member.completing(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn time_after_the_first_end_counts_in_this_class_only() {
-        assert_eq!(file_transfer_completion(&member(CollectiveClass::FileTransfer, 10, 50)), 10);
-        assert_eq!(file_transfer_completion(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

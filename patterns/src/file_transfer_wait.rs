@@ -1,7 +1,5 @@
 //! Wait at Collective I/O: a member waits for the last one that takes part in a collective read or write.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -36,24 +34,5 @@ rank 1     ===== computes =======[ write_all ]
         what_to_do: "Balance the work before; start the transfer early and complete it late (`MPI_File_iwrite_all`, \
          `MPI_File_write_all_begin`).",
     },
-    detect: Detect::Collective(file_transfer_wait),
+    detect: Detect::Collective(CollectiveClass::FileTransfer, CollectiveMember::waiting),
 };
-
-fn file_transfer_wait(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::FileTransfer => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(file_transfer_wait(&member(CollectiveClass::FileTransfer, 10, 50)), 20);
-        assert_eq!(file_transfer_wait(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

@@ -2,8 +2,6 @@
 //!
 //! MPI_Finalize is collective over all ranks (MPI 3.1, section 8.7).
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -34,24 +32,5 @@ rank 1     ==== writes output ==[ fin. ]
         what_to_do: "Look for what the last ones still do (output, clean-up), and share it or overlap it with \
          work.",
     },
-    detect: Detect::Collective(finalize_wait),
+    detect: Detect::Collective(CollectiveClass::Finalize, CollectiveMember::waiting),
 };
-
-fn finalize_wait(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::Finalize => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(finalize_wait(&member(CollectiveClass::Finalize, 10, 50)), 20);
-        assert_eq!(finalize_wait(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

@@ -1,7 +1,5 @@
 //! Wait at Free: a member that disconnects a communicator waits for the last one that does.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -33,24 +31,5 @@ rank 1     ===== computes ====[ disc. ]===
         what_to_do: "Use `MPI_Comm_free` where no process is to be cut off; otherwise disconnect \
          after balanced work.",
     },
-    detect: Detect::Collective(free_wait),
+    detect: Detect::Collective(CollectiveClass::Disconnect, CollectiveMember::waiting),
 };
-
-fn free_wait(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::Disconnect => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(free_wait(&member(CollectiveClass::Disconnect, 10, 50)), 20);
-        assert_eq!(free_wait(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

@@ -3,8 +3,6 @@
 //! Ranks start at different times, so waiting in MPI_Init says nothing about the program: only completion is
 //! measured.
 
-use model::Ticks;
-
 use crate::explanation::Explanation;
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -31,24 +29,5 @@ pub(crate) const PATTERN: Pattern = Pattern {
         ),
         what_to_do: "Nothing in the program.",
     },
-    detect: Detect::Collective(init_completion),
+    detect: Detect::Collective(CollectiveClass::Init, CollectiveMember::completing),
 };
-
-fn init_completion(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::Init => member.completing(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn time_after_the_first_end_counts_in_this_class_only() {
-        assert_eq!(init_completion(&member(CollectiveClass::Init, 10, 50)), 10);
-        assert_eq!(init_completion(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

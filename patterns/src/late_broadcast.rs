@@ -2,8 +2,6 @@
 //!
 //! Receivers that arrive after the root do not wait; nor does the root.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -36,24 +34,5 @@ rank 2     =======[ bcast ~~~~~~~~]=======
         what_to_do: "Let the root do less before, or share that work; give the others work meanwhile \
          (`MPI_Ibcast`).",
     },
-    detect: Detect::Collective(late_broadcast),
+    detect: Detect::Collective(CollectiveClass::OneToAll, CollectiveMember::waiting),
 };
-
-fn late_broadcast(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::OneToAll => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(late_broadcast(&member(CollectiveClass::OneToAll, 10, 50)), 20);
-        assert_eq!(late_broadcast(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

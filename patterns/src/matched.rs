@@ -154,6 +154,11 @@ pub enum CollectiveClass {
     FileTransfer,
 }
 
+impl CollectiveClass {
+    /// The number of classes.
+    pub const COUNT: usize = CollectiveClass::FileTransfer as usize + 1;
+}
+
 /// A member of a collective operation. Only members that synchronise have one: the others cannot wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CollectiveMember {

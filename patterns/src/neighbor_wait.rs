@@ -1,7 +1,5 @@
 //! Wait at Neighborhood: a rank waits for the neighbours that it receives from.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -37,24 +35,5 @@ rank 1     ===== computes ======[ neighbor. ]=
         what_to_do: "Balance the work of neighbours. Or start the operation early and do the inner \
          work meanwhile, which needs no data of neighbours (`MPI_Ineighbor_alltoall`).",
     },
-    detect: Detect::Collective(neighbor_wait),
+    detect: Detect::Collective(CollectiveClass::Neighborhood, CollectiveMember::waiting),
 };
-
-fn neighbor_wait(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::Neighborhood => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(neighbor_wait(&member(CollectiveClass::Neighborhood, 10, 50)), 20);
-        assert_eq!(neighbor_wait(&member(CollectiveClass::AllToAll, 10, 50)), 0);
-    }
-}

@@ -2,8 +2,6 @@
 //!
 //! This is the cost of the operation itself, once all contributions have arrived.
 
-use model::Ticks;
-
 use crate::explanation::Explanation;
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -27,24 +25,5 @@ pub(crate) const PATTERN: Pattern = Pattern {
         large_when: Some("there are many small operations, or the network is slow for so much data."),
         what_to_do: "Combine operations into fewer, larger ones; place ranks nearer to each other.",
     },
-    detect: Detect::Collective(nxn_completion),
+    detect: Detect::Collective(CollectiveClass::AllToAll, CollectiveMember::completing),
 };
-
-fn nxn_completion(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::AllToAll => member.completing(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn time_after_the_first_end_counts_in_this_class_only() {
-        assert_eq!(nxn_completion(&member(CollectiveClass::AllToAll, 10, 50)), 10);
-        assert_eq!(nxn_completion(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

@@ -92,8 +92,8 @@ pub enum Detect {
     /// On a late message once a message that is received later turns out to have been sent before it; the
     /// time is the late message's.
     Overtaken(fn(&LateMessage, &ReceivedMessage) -> bool),
-    /// On each member of a collective operation.
-    Collective(fn(&CollectiveMember) -> Ticks),
+    /// On each member of a collective operation of a class.
+    Collective(CollectiveClass, fn(&CollectiveMember) -> Ticks),
     /// On each non-blocking collective operation, at the member that completes it. Of the operations that one call completes,
     /// messages among them, only the one with the longest time counts.
     NonBlocking(fn(&NonBlockingMember) -> Ticks),

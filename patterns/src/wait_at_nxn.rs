@@ -2,8 +2,6 @@
 //!
 //! No rank can finish before all ranks have contributed.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -44,24 +42,5 @@ rank 2     ======[ allreduce ~~~~~~~~]==
         what_to_do: "Balance the work. Or start the operation early and complete it later (`MPI_Iallreduce`), or \
          check for convergence less often.",
     },
-    detect: Detect::Collective(wait_at_nxn),
+    detect: Detect::Collective(CollectiveClass::AllToAll, CollectiveMember::waiting),
 };
-
-fn wait_at_nxn(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::AllToAll => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(wait_at_nxn(&member(CollectiveClass::AllToAll, 10, 50)), 20);
-        assert_eq!(wait_at_nxn(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

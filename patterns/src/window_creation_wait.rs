@@ -1,7 +1,5 @@
 //! Wait at Create: a member of a new window waits for the last one that creates it.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -34,24 +32,5 @@ rank 2     =====[ win_allocate ~~~~~~~~~~]==
         large_when: Some("windows are made in a loop, or behind work that is not balanced."),
         what_to_do: "Make windows once, at the start, and keep them.",
     },
-    detect: Detect::Collective(window_creation_wait),
+    detect: Detect::Collective(CollectiveClass::WindowCreation, CollectiveMember::waiting),
 };
-
-fn window_creation_wait(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::WindowCreation => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(window_creation_wait(&member(CollectiveClass::WindowCreation, 10, 50)), 20);
-        assert_eq!(window_creation_wait(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

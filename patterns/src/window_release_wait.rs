@@ -1,7 +1,5 @@
 //! Wait at Free: a member that frees a window waits for the last one that does.
 
-use model::Ticks;
-
 use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
@@ -32,24 +30,5 @@ rank 1     ===== computes ==[ win_fr.]==
         large_when: Some("ranks come to the end of a phase at different times."),
         what_to_do: "Balance the work before, or free windows once, at the end.",
     },
-    detect: Detect::Collective(window_release_wait),
+    detect: Detect::Collective(CollectiveClass::WindowRelease, CollectiveMember::waiting),
 };
-
-fn window_release_wait(member: &CollectiveMember) -> Ticks {
-    match member.class {
-        CollectiveClass::WindowRelease => member.waiting(),
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matched::tests::member;
-
-    #[test]
-    fn early_member_waits_in_this_class_only() {
-        assert_eq!(window_release_wait(&member(CollectiveClass::WindowRelease, 10, 50)), 20);
-        assert_eq!(window_release_wait(&member(CollectiveClass::Barrier, 10, 50)), 0);
-    }
-}

@@ -4,7 +4,6 @@
 //! call of one member, whose owner knows its function.
 
 use model::Ticks;
-use patterns::matched::CollectiveMember;
 use rustc_hash::FxHashMap;
 
 use super::Membership;
@@ -138,11 +137,11 @@ fn waits<'a>(
     memberships: &'a [Membership],
 ) -> impl Iterator<Item = (usize, Ticks)> {
     let class = members[0].kind.class;
-    let outermost = metrics.at_collective.iter().filter(|(pattern, _)| pattern.is_outermost_waiting);
-    let rules: Vec<fn(&CollectiveMember) -> Ticks> = outermost.map(|&(_, rule)| rule).collect();
+    let rules = class.map_or(&[][..], |class| metrics.at_collective(class));
+    let outermost = rules.iter().filter(|(pattern, _)| pattern.is_outermost_waiting).map(|(_, rule)| rule);
     members.iter().zip(memberships).enumerate().filter_map(move |(at, (part, membership))| {
         let member = membership.member(class?, part.begin, part.end)?;
-        let of_rules = rules.iter().map(|rule| rule(&member)).filter(|&ticks| ticks > 0);
+        let of_rules = outermost.clone().map(|rule| rule(&member)).filter(|&ticks| ticks > 0);
         let ticks = of_rules.fold(0, Ticks::saturating_add);
         (ticks > 0).then_some((at, ticks))
     })

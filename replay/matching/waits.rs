@@ -6,7 +6,6 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use patterns::Within;
 use patterns::matched::{CollectiveClass, Interval};
 
 use super::awaited::Awaited;
@@ -41,11 +40,8 @@ pub(super) fn waits(
     let Awaited { members, memberships, ranks, .. } = *awaited;
     waits.clear();
     let (Some(class), Some(ranks)) = (members[0].kind.class, ranks) else { return };
-    for (pattern, rule) in &metrics.at_collective {
-        let Some(subject) = pattern.subject.filter(|&at| SUBJECTS[at].within == Within::Collective(class))
-        else {
-            continue;
-        };
+    for (pattern, rule) in metrics.at_collective(class) {
+        let Some(subject) = pattern.subject else { continue };
         let (mut all, mut longest, mut who) = (0, 0, 0);
         for (at, (part, membership)) in members.iter().zip(memberships).enumerate() {
             let ticks = membership.member(class, part.begin, part.end).map_or(0, |member| rule(&member));
@@ -60,7 +56,6 @@ pub(super) fn waits(
             continue;
         }
         let Some(cause) = awaited.of(who) else { continue };
-        let place = members[cause].place;
         let find = |process: u32| members.binary_search_by_key(&process, |part| part.process).ok();
         let (speaker, interval) = match class {
             CollectiveClass::AllToOne => (Some(who), &members[who..=who]),
@@ -88,7 +83,7 @@ pub(super) fn waits(
             enter: interval.iter().map(begin).min().unwrap_or(0),
             exit: interval.iter().map(|part| part.end).max().unwrap_or(0),
             path: PathId::default(),
-            cause: place,
+            cause: members[cause].place,
         };
         waits.push(CollectiveWait { speaker, subject, instance, both });
     }

@@ -317,7 +317,7 @@ impl Finder<'_> {
             if let Some(&accessed) = accessed.get(&at) {
                 member.accessed = accessed;
             }
-            for (pattern, rule) in &self.metrics.at_collective {
+            for (pattern, rule) in self.metrics.at_collective(member.class) {
                 let ticks = rule(&member);
                 if ticks > 0 {
                     self.report(pattern, collective.call, begin, ticks);

@@ -121,16 +121,13 @@ impl Finder<'_> {
                 continue;
             };
             let split = (member.completion == Completion::SplitTransfer).then(|| as_blocking(&member));
-            let of_split = self
-                .metrics
-                .at_collective
-                .iter()
-                .map(|(pattern, rule)| (pattern, split.map_or(0, |split| rule(&split))));
-            let of_others = self
-                .metrics
-                .at_nonblocking
-                .iter()
-                .map(|(pattern, rule)| (pattern, if split.is_some() { 0 } else { rule(&member) }));
+            let (of_split, of_others) = match split {
+                Some(split) => (self.metrics.at_collective(split.class), &[][..]),
+                None => (&[][..], &self.metrics.at_nonblocking[..]),
+            };
+            let of_split =
+                of_split.iter().map(|(pattern, rule)| (pattern, split.map_or(0, |split| rule(&split))));
+            let of_others = of_others.iter().map(|(pattern, rule)| (pattern, rule(&member)));
             for (pattern, ticks) in of_others.chain(of_split) {
                 if ticks <= 0 {
                     continue;

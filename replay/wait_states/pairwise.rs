@@ -26,7 +26,7 @@ impl Finder<'_> {
             let Some(member) = progression.member(collective) else { continue };
             let (begin, end) = (collective.begin, collective.end);
             let call = self.operations.call(collective.call);
-            for (pattern, rule) in &self.metrics.at_collective {
+            for (pattern, rule) in self.metrics.at_collective(member.class) {
                 let ticks = rule(&member);
                 if ticks <= 0 {
                     continue;

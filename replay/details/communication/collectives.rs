@@ -112,7 +112,7 @@ impl Collectives {
             let (begin, end) = (collective.begin, collective.end);
             let member = collective.class.and_then(|class| membership.member(class, begin, end));
             let Some(member) = member.or_else(|| progression?.1.member(collective)) else { continue };
-            for (pattern, rule) in &metrics.at_collective {
+            for (pattern, rule) in metrics.at_collective(member.class) {
                 let ticks = ticks(rule(&member));
                 if ticks > 0 {
                     let is_waiting = pattern.pattern.is_waiting;

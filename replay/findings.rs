@@ -114,15 +114,18 @@ findings! {
     ClockCollective, Wrong, "collective left before it was entered",
         "Clocks are wrong: a rank seems to leave a collective operation before another one entered it.";
     IncompleteCollective, DataLoss, "incomplete collective",
-        "Not all members of a communicator have recorded a collective operation; it was not analysed.";
+        "Not all members of a communicator have recorded a collective operation, or the completion of a non-blocking one; it was not \
+         analysed.";
     IncompleteFileOperation, DataLoss, "incomplete file operation",
-        "Not all members that have opened a file have recorded a collective operation on it; it was not analysed.";
+        "Not all members that have opened a file have recorded a collective operation on it, or the completion of a non-blocking \
+         one; it was not analysed.";
     UnrecordedMember, Note, "collective with some members recorded",
-        "Some members of a communicator have not recorded a collective operation, as recording was switched off there for a \
-         while; it was not analysed.";
+        "Some members of a communicator have not recorded a collective operation, or the completion of a non-blocking one, as \
+         recording was switched off there for a while; it was not analysed.";
     CollectiveAfterGap, DataLoss, "collective after a gap",
         "Members have recorded different numbers of operations on a communicator, or one has left before another one entered, \
-         and one was not recorded all the time: which operations belong together is unknown; it was not analysed.";
+         and one was not recorded all the time, or has started an operation that it never completed: which operations belong \
+         together is unknown; it was not analysed.";
     IncompleteBarrier, DataLoss, "incomplete barrier of threads",
         "Not all threads of a team have recorded a barrier, or they disagree on which it is; who waited there is unknown.";
     MissingRelease, DataLoss, "lock without its last release",

@@ -79,7 +79,11 @@ impl<'a> Operation<'a> {
                 (false, false) => Finding::IncompleteCollective,
             };
             findings.add(finding, one.begin, one.place.location as usize, || {
-                format!("{name}: recorded by {} of {expected} members", self.members.len())
+                format!(
+                    "{name}: {}recorded by {} of {expected} members",
+                    one.kind.record(),
+                    self.members.len()
+                )
             });
             return Verdict::Unmatched;
         }

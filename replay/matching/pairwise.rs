@@ -413,7 +413,8 @@ fn neighborhood(
         for process in group(part.sources).iter().filter(is_lacking) {
             *lacks = true;
             findings.add(Finding::IncompleteCollective, me.begin, me.place.location as usize, || {
-                format!("{}: not recorded by process {process}, a neighbour", operation.name())
+                let (name, record) = (operation.name(), me.kind.record());
+                format!("{name}: {record}not recorded by process {process}, a neighbour")
             });
         }
     }

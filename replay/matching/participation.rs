@@ -117,6 +117,12 @@ impl PartKind {
         }
     }
 
+    /// The record of a part, in words: of non-blocking ones only the completion says which operation it is, so that parts which
+    /// were started and not completed are unknown.
+    pub(super) fn record(self) -> &'static str {
+        if self.is_nonblocking() { "completion " } else { "" }
+    }
+
     /// Whether its operation is a non-blocking one.
     pub(super) fn is_nonblocking(self) -> bool {
         matches!(self.series, Series::NonBlocking | Series::NonBlockingNeighborhoods)

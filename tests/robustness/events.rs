@@ -309,6 +309,30 @@ pub(super) const SECTION: Section = Section {
             outcome: Findings(&[OpenRequest, IncompleteCollective]),
         },
         Row {
+            defect: "a non-blocking collective operation is not started by all",
+            make: Script(
+                "program prog
+                 rank 0
+                   10 > MPI_Ibarrier ; istart 1 ; 11 < ; 20 > MPI_Wait ; 30 idone barrier req 1 ; 31 <
+                 rank 1
+                   10 > work ; 40 <",
+            ),
+            outcome: Findings(&[IncompleteCollective]),
+        },
+        Row {
+            defect: "the first of two non-blocking collective operations is never completed",
+            make: Script(
+                "program prog
+                 rank 0
+                   10 > MPI_Ibarrier ; istart 1 ; 11 < ; 12 > MPI_Ibarrier ; istart 2 ; 13 <
+                   20 > MPI_Wait ; 30 idone barrier req 1 ; 31 < ; 32 > MPI_Wait ; 33 idone barrier req 2 ; 34 <
+                 rank 1
+                   10 > MPI_Ibarrier ; istart 1 ; 11 < ; 12 > MPI_Ibarrier ; istart 2 ; 13 <
+                   32 > MPI_Wait ; 33 idone barrier req 2 ; 34 <",
+            ),
+            outcome: Findings(&[OpenRequest, CollectiveAfterGap, IncompleteCollective]),
+        },
+        Row {
             defect: "ranks disagree on which non-blocking collective operation it is",
             make: Script(
                 "program prog
@@ -348,6 +372,20 @@ pub(super) const SECTION: Section = Section {
                    20 > work ; 30 <",
             ),
             outcome: Findings(&[IncompleteCollective]),
+        },
+        Row {
+            defect: "a neighbour has started a non-blocking operation among neighbours, and never completes it",
+            make: Script(
+                "program prog
+                 comm only0 0
+                 comm only1 1
+                 rank 0
+                   10 > MPI_Ineighbor_alltoall ; istart 1 ; 11 <
+                   20 > MPI_Wait ; 30 with in only1 out only1 : idone alltoallv req 1 sent 8 received 8 ; 31 <
+                 rank 1
+                   10 > MPI_Ineighbor_alltoall ; istart 1 ; 11 < ; 20 > work ; 30 <",
+            ),
+            outcome: Findings(&[OpenRequest, IncompleteCollective]),
         },
         Row {
             defect: "two threads send to one rank at once, with one tag",

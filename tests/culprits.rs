@@ -496,16 +496,45 @@ fn each_kind_of_waiting_has_its_words() {
         ("target_progress", "waiting for one-sided partners"),
         ("window_creation_and_release", "waiting for one-sided partners"),
         ("causes_of_message_progress", "waiting for progress"),
-        ("create_wait", "creating communicators"),
-        ("file_waits", "waiting at collective I/O"),
+        ("create_wait", "creating or disconnecting communicators"),
+        ("file_waits", "waiting in collective file operations"),
         ("neighbor_wait", "waiting for neighbours"),
         ("causes_of_nonblocking_nxn", "waiting at N x N"),
     ];
     for (name, words) in expected {
-        let script = std::fs::read_to_string(project(&format!("tests/golden/{name}.trace"))).unwrap();
-        let directory = fresh();
-        let summary = culprits(&analyze(&script, directory.path()).0);
-        let is_named = summary.iter().any(|line| line.contains(&format!(": {words} in MPI_")));
-        assert!(is_named, "{name}: {summary:?}");
+        assert_named(&golden(name), words);
     }
+}
+
+/// Asserts that a culprit of a script comes with words about the waiting in a call of MPI.
+fn assert_named(script: &str, words: &str) {
+    let summary = culprits(&summary(script));
+    let is_named = summary.iter().any(|line| line.contains(&format!(": {words} in MPI_")));
+    assert!(is_named, "{words}: {summary:?}\n{script}");
+}
+
+/// A script of the golden tests.
+fn golden(name: &str) -> String {
+    std::fs::read_to_string(project(&format!("tests/golden/{name}.trace"))).unwrap()
+}
+
+#[test]
+fn waiting_for_progress_is_no_waiting_at_an_operation() {
+    // Rank 1 has started its operation long before it computes.
+    let script = golden("nonblocking_progress");
+    let of = |operation: &str| script.replace("idone allreduce", &format!("idone {operation}"));
+    assert_named(&script, "waiting for N x N operations");
+    assert_named(&of("barrier"), "waiting for barriers");
+    assert_named(&of("bcast root 1"), "waiting for 1-to-N operations");
+    assert_named(&of("reduce root 0"), "waiting for N-to-1 operations");
+    // Words are the same for all costs of a class, so also for those of members that came late.
+    let late = "rank 2\n 0 > MPI_Init ; < ; > late ; 19 < ; > MPI_Iallreduce ; istart 1 ; < ; > MPI_Wait ; 55 idone allreduce req 1 \
+                sent 8 received 8 ; < ; > late ; 75 < ; > MPI_Iallreduce ; istart 2 ; < ; > MPI_Wait ; 80 idone allreduce req 2 \
+                sent 8 received 8 ; < ; > MPI_Finalize ; 91 <\n\nexpect";
+    let summary = culprits(&summary(&script.replacen("expect", late, 1)));
+    let named = |place: &str| {
+        let words = ": waiting for N x N operations in MPI_Wait of ";
+        summary.iter().any(|line| line.starts_with(place) && line.contains(words))
+    };
+    assert!(named("rank 1 in prog/solve") && named("rank 2 in prog/late"), "{summary:?}");
 }

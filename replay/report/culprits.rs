@@ -23,9 +23,14 @@ use crate::trace::Trace;
 /// Divisor of the longest waiting time for a culprit: locations with less than this quotient are not named.
 const NOTABLE: i128 = 100;
 
-/// Returns the kind of waiting in words, by class.
-fn kind(class: DelayClass) -> &'static str {
+/// Returns the kind of waiting in words, by class. Of collective operations it is more than waiting for a late member if there is
+/// waiting for progress of non-blocking ones, too, which is in the class of the operation.
+fn kind(class: DelayClass, with_progress: bool) -> &'static str {
     match class {
+        DelayClass::Barrier if with_progress => "waiting for barriers",
+        DelayClass::AllToAll if with_progress => "waiting for N x N operations",
+        DelayClass::OneToAll if with_progress => "waiting for 1-to-N operations",
+        DelayClass::AllToOne if with_progress => "waiting for N-to-1 operations",
         DelayClass::LateSender => "late senders",
         DelayClass::LateReceiver => "late receivers",
         DelayClass::Barrier => "waiting at barriers",
@@ -33,10 +38,10 @@ fn kind(class: DelayClass) -> &'static str {
         DelayClass::OneToAll => "late broadcasts",
         DelayClass::AllToOne => "early reductions",
         DelayClass::Neighbors => "waiting for neighbours",
-        DelayClass::Communicators => "creating communicators",
+        DelayClass::Communicators => "creating or disconnecting communicators",
         DelayClass::Progress => "waiting for progress",
         DelayClass::OneSided => "waiting for one-sided partners",
-        DelayClass::Files => "waiting at collective I/O",
+        DelayClass::Files => "waiting in collective file operations",
         DelayClass::ThreadBarrier => "waiting at OpenMP barriers",
         DelayClass::IdleThreads => "idle threads",
     }
@@ -60,6 +65,8 @@ pub(super) struct Culprits<'c> {
     above: MetricId,
     below: MetricId,
     idle_threads: MetricId,
+    /// Waiting for progress of non-blocking collective operations.
+    progress: MetricId,
     /// Costs of idle threads.
     idle_costs: [MetricId; 2],
     trace: &'c Trace,
@@ -72,6 +79,8 @@ pub(super) struct Culprits<'c> {
     has_idle_threads: bool,
     /// Whether idle threads are a part of the costs.
     has_idle_costs: bool,
+    /// Whether some waited for progress of non-blocking collective operations.
+    has_progress: bool,
 }
 
 impl<'c> Culprits<'c> {
@@ -88,6 +97,7 @@ impl<'c> Culprits<'c> {
             above: id("imbalance_above"),
             below: id("imbalance_below"),
             idle_threads: metrics.idle_threads,
+            progress: id("mpi_nbcoll_wait_for_progress"),
             idle_costs: ["delay_ompidle", "delay_ompidle_longterm"].map(id),
             trace,
             paths,
@@ -97,12 +107,14 @@ impl<'c> Culprits<'c> {
             recorder: 0,
             has_idle_threads: false,
             has_idle_costs: false,
+            has_progress: false,
         }
     }
 
     /// Whether a metric is collected.
     pub(super) fn is_about(&self, metric: MetricId) -> bool {
-        [self.delay, self.critical_path, self.above, self.below, self.idle_threads].contains(&metric)
+        [self.delay, self.critical_path, self.above, self.below, self.idle_threads, self.progress]
+            .contains(&metric)
             || self.idle_costs.contains(&metric)
     }
 
@@ -118,6 +130,7 @@ impl<'c> Culprits<'c> {
         let is_positive = || row.iter().any(|&number| number > 0);
         self.has_idle_threads |= metric == self.idle_threads && is_positive();
         self.has_idle_costs |= self.idle_costs.contains(&metric) && is_positive();
+        self.has_progress |= metric == self.progress && is_positive();
         if ![self.critical_path, self.above, self.below].contains(&metric) {
             return;
         }
@@ -142,7 +155,7 @@ impl<'c> Culprits<'c> {
     pub(super) fn encode(&self, batch: &mut Batch) {
         batch.extend(wide(self.total.cast_unsigned()));
         batch.extend(wide(self.recorder.cast_unsigned()));
-        batch.extend([self.has_idle_threads, self.has_idle_costs].map(u64::from));
+        batch.extend([self.has_idle_threads, self.has_idle_costs, self.has_progress].map(u64::from));
         for sums in &self.sums {
             batch.push(sums.is_critical.into());
             batch.extend(wide(sums.above.cast_unsigned()));
@@ -156,6 +169,7 @@ impl<'c> Culprits<'c> {
         self.recorder = self.recorder.saturating_add(reader.wide().cast_signed());
         self.has_idle_threads |= reader.word() != 0;
         self.has_idle_costs |= reader.word() != 0;
+        self.has_progress |= reader.word() != 0;
         for sums in &mut self.sums {
             sums.is_critical |= reader.word() != 0;
             sums.above = sums.above.saturating_add(reader.wide().cast_signed());
@@ -203,7 +217,7 @@ impl<'c> Culprits<'c> {
             between: stretch.map(|stretch| between(trace, &stretch, costs)),
             between_seconds: stretch.map(|stretch| trace.definitions.clock.seconds(stretch.time.into())),
             seconds: trace.definitions.clock.seconds(costs) / fraction::ONE,
-            kind: kind(named.culprit.class),
+            kind: kind(named.culprit.class, self.has_progress),
             victims: named.victims.as_ref().map(|who| victims(trace, who, costs)),
             is_critical: self.sums[which].is_critical,
             more_work: self.more_work(which, function, locations.len(), computed, is_parallel),

@@ -9,6 +9,7 @@ use patterns::{Detect, Metric, PATTERNS, Pattern};
 
 use crate::causes::DelayClass;
 use crate::imbalance::ImbalancePart;
+use crate::int::to_u32;
 use crate::options::Semantics;
 use crate::severity::MetricId;
 use crate::statistics::SubjectId;
@@ -137,6 +138,11 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// Position of a pattern in [`patterns`](Metrics::patterns).
+    pub fn position(&self, pattern: &NumberedPattern) -> Option<u32> {
+        self.patterns.iter().position(|it| it.metric == pattern.metric).map(to_u32)
+    }
+
     /// Returns the number of a metric by its unique name; `None` for those of root causes, if the analysis
     /// does not search for these.
     pub fn find(&self, id: &str) -> Option<MetricId> {

@@ -58,6 +58,7 @@ impl ThreadWaitFinder<'_> {
                         bytes: 0,
                         members: 0,
                         team: NO_NUMBER,
+                        pattern: None,
                         entered: [NO_NUMBER; ENTERED],
                     };
                     self.offer(pattern, ticks, (lock.call.enter, lock.call.leave), path, release.place, both);
@@ -113,6 +114,7 @@ impl ThreadWaitFinder<'_> {
                         bytes: 0,
                         members: to_u32(barrier.len()),
                         team: who.team,
+                        pattern: None,
                         entered: BothSides::entered(
                             barrier.iter().map(|visit| (visit.visit.enter, visit.location)),
                         ),

@@ -106,6 +106,7 @@ fn both_sides(members: &[Participation], who: usize, cause: usize, ticks: Ticks)
         bytes: waiting.sent.saturating_add(waiting.received),
         members: to_u32(members.len()),
         team: NO_NUMBER,
+        pattern: None,
         entered: BothSides::entered(members.iter().map(|part| (part.enter, part.place.location))),
     }
 }

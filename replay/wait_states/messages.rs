@@ -63,6 +63,7 @@ impl LateSide<'_> {
             bytes,
             members: 0,
             team: NO_NUMBER,
+            pattern: None,
             entered: [NO_NUMBER; ENTERED],
         }
     }

@@ -128,6 +128,10 @@ impl Finder<'_> {
             let of_split =
                 of_split.iter().map(|(pattern, rule)| (pattern, split.map_or(0, |split| rule(&split))));
             let of_others = of_others.iter().map(|(pattern, rule)| (pattern, rule(&member)));
+            // The statistics do not tell kinds apart. A wait for the last member and then for progress is of no kind.
+            let waiting = member.waiting();
+            let kind = of_others.clone().find(|(it, ticks)| it.subject.is_none() && *ticks == waiting);
+            let kind = kind.and_then(|(pattern, _)| self.metrics.position(pattern));
             for (pattern, ticks) in of_others.chain(of_split) {
                 if ticks <= 0 {
                     continue;
@@ -158,6 +162,7 @@ impl Finder<'_> {
                     bytes: done.sent.saturating_add(done.received),
                     members: 0,
                     team: NO_NUMBER,
+                    pattern: kind,
                     entered: [NO_NUMBER; ENTERED],
                 };
                 self.offer(pattern.subject, done.call, instance, both);

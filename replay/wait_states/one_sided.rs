@@ -223,6 +223,7 @@ impl Finder<'_> {
                 bytes: 0,
                 members: 0,
                 team: NO_NUMBER,
+                pattern: self.metrics.position(pattern),
                 entered: [NO_NUMBER; ENTERED],
             };
             self.offer(pattern.subject, step.call, instance, || both);

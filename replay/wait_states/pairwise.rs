@@ -54,6 +54,7 @@ impl Finder<'_> {
                     bytes: collective.sent.saturating_add(collective.received),
                     members: 0,
                     team: NO_NUMBER,
+                    pattern: None,
                     entered: [NO_NUMBER; ENTERED],
                 };
                 self.offer(pattern.subject, collective.call, instance, || both);

@@ -45,6 +45,7 @@ impl Finder<'_> {
                     bytes: 0,
                     members: 0,
                     team: NO_NUMBER,
+                    pattern: None,
                     entered: [NO_NUMBER; ENTERED],
                 };
                 self.offer(pattern.subject, stall.call, instance, || both);

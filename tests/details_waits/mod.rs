@@ -59,10 +59,18 @@ fn listed(report: &Path) -> Vec<(String, Vec<f64>)> {
     all
 }
 
+/// Whether waits of a metric are those of another one in the statistics, which do not tell kinds of waits for non-blocking
+/// operations apart, nor accesses from other calls of one-sided communication.
+fn is_in_statistics_of(metric: &str, listed: &str) -> bool {
+    metric == listed
+        || listed == "mpi_nbcoll_wait" && metric.starts_with("mpi_nbcoll_wait_")
+        || metric.replace("mpi_rma_comm_", "mpi_rma_sync_") == listed
+}
+
 /// Whether a row is the instance of a line: it has the metric, the severity, and the cause.
 fn is_listed_as(details: &Details, row: &Row, (metric, numbers): &(String, Vec<f64>)) -> bool {
     let [_, _, _, duration, _, location, cnode] = numbers[..] else { panic!("{numbers:?}") };
-    details.metric(row) == metric
+    is_in_statistics_of(details.metric(row), metric)
         && (details.seconds(row["all_ticks"]) - duration).abs() < 1e-9 + duration * 1e-12
         && (row["cause_location"] as f64, row["cause_cnode"] as f64) == (location, cnode)
 }

@@ -64,6 +64,9 @@ pub struct BothSides {
     pub members: u32,
     /// The team of a barrier of threads, as root causes number it, or [`NO_NUMBER`].
     pub team: u32,
+    /// Position in [`Metrics::patterns`](crate::metrics::Metrics::patterns) of the pattern that the whole wait is, where the
+    /// statistics have it together with others.
+    pub pattern: Option<u32>,
     /// Locations of members of a collective operation, or [`NO_NUMBER`]: the last to enter, then the first, both
     /// beginning with the outermost.
     pub entered: [u32; ENTERED],
@@ -80,6 +83,7 @@ wire!(BothSides {
     [communicator, tag],
     bytes,
     [members, team],
+    pattern,
     entered,
 });
 
@@ -163,6 +167,7 @@ pub(crate) mod tests {
         bytes: u64::MAX,
         members: 0,
         team: NO_NUMBER,
+        pattern: Some(9),
         entered: [NO_NUMBER, 1, 2, 3, 4, 5],
     };
 

@@ -50,8 +50,9 @@ impl WaitRow {
     ) -> WaitRow {
         let SelectedWait { subject, instance, both, paths: [path, cause_path] } = *wait;
         let is_its = |pattern: &NumberedPattern| pattern.subject == Some(subject);
+        let of_subject = || metrics.patterns.iter().position(is_its).map(to_u32);
         WaitRow {
-            metric: metrics.patterns.iter().position(is_its).map_or(NO_NUMBER, to_u32),
+            metric: both.pattern.or_else(of_subject).unwrap_or(NO_NUMBER),
             location: both.waiting.location,
             path,
             enter: both.call.enter,

@@ -148,12 +148,14 @@ fn wait_rows(
         all.extend(instances.iter().filter(is_in).map(|row| WaitRow { window: number, ..*row }));
     }
     let key = |row: &WaitRow| (row.window, row.location, row.begin, row.metric, row.ticks);
-    let mut known: Vec<_> = all.iter().map(key).collect();
+    // Root causes do not know all kinds of waiting.
+    let wait = |row: &WaitRow| (row.window, row.location, row.begin, row.ticks);
+    let mut known: Vec<_> = all.iter().map(wait).collect();
     known.sort_unstable();
-    for wait in waits {
-        *of_location.entry((wait.window, wait.location)).or_default() += 1;
-        let row = row_of(tools, paths, rows, wait);
-        if known.binary_search(&key(&row)).is_err() {
+    for found in waits {
+        *of_location.entry((found.window, found.location)).or_default() += 1;
+        let row = row_of(tools, paths, rows, found);
+        if known.binary_search(&wait(&row)).is_err() {
             all.push(row);
         }
     }

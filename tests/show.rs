@@ -1,6 +1,6 @@
 //! `replay-show` on reports of the analysis: values are those that pycubexr reads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
@@ -104,6 +104,89 @@ fn tree_and_ranks_print_the_values_that_pycubexr_reads() {
         let metrics: Vec<&str> = metrics.iter().map(String::as_str).collect();
         compare(&python, &report, &metrics);
     }
+}
+
+/// Makes a report of a script of the golden tests, and returns what `replay-show` prints of it with these arguments.
+fn of_golden(name: &str, command: &[&str]) -> Value {
+    of_script(&std::fs::read_to_string(project(&format!("tests/golden/{name}.trace"))).unwrap(), command)
+}
+
+/// The same of any script.
+fn of_script(script: &str, command: &[&str]) -> Value {
+    let directory = fresh();
+    crate::causes::analyze(script, directory.path());
+    let report = directory.path().join("report.cubex");
+    let arguments: Vec<&str> = command.iter().copied().chain([report.to_str().unwrap()]).collect();
+    json(&arguments)
+}
+
+#[test]
+fn actions_have_the_metric_and_the_advice_of_their_own_waiting() {
+    let expected = [
+        ("nonblocking_progress", "mpi_nbcoll_wait_for_progress"),
+        ("nonblocking_barrier", "mpi_nbcoll_wait_barrier"),
+        ("causes_of_nonblocking_create", "mpi_nbcoll_wait_create"),
+        ("create_wait", "mpi_comm_wait_at_create"),
+        ("neighbor_wait", "mpi_wait_neighbor"),
+        ("causes_of_message_progress", "mpi_p2p_wait_for_progress"),
+        ("fence", "mpi_rma_wait_at_fence"),
+        ("late_post", "mpi_rma_early_wait"),
+        ("lock_contention", "mpi_rma_sync_lock_competition"),
+        ("target_progress", "mpi_rma_sync_wait_for_progress"),
+        ("file_waits", "mpi_mgmt_file_wait"),
+    ];
+    for (name, metric) in expected {
+        let metrics = metrics_of_actions(&of_golden(name, &[]));
+        assert!(metrics.iter().any(|it| it == metric), "{name}: {metrics:?}");
+        assert_eq!(json(&["explain", metric])["metric"], metric);
+    }
+    // Costs of blocking operations and of others are of one class.
+    let of_call = |call: &str| {
+        metrics_of_actions(&of_script(
+            &format!(
+                "program prog\n\
+                 rank 0\n 0 > MPI_Init ; < ; > solve ; 10 < ; {call} ; < ; > MPI_Finalize ; <\n\
+                 rank 1\n 0 > MPI_Init ; < ; > solve ; 50 < ; {call} ; < ; > MPI_Finalize ; <\n"
+            ),
+            &[],
+        ))
+    };
+    let data = "sent 8 received 8";
+    let start = "> MPI_Iallreduce ; istart 1 ; < ; > MPI_Wait ; 50";
+    assert_eq!(of_call(&format!("> MPI_Allreduce ; begin ; 50 end allreduce {data}")), ["mpi_wait_nxn"]);
+    assert_eq!(of_call(&format!("{start} idone allreduce req 1 {data}")), ["mpi_nbcoll_wait_nxn"]);
+    assert_eq!(of_call("> MPI_Barrier ; begin ; 50 end barrier"), ["mpi_barrier_wait"]);
+    assert_eq!(of_call(&format!("{start} idone barrier req 1")), ["mpi_nbcoll_wait_barrier"]);
+}
+
+/// The metrics of the actions of a first screen.
+fn metrics_of_actions(first: &Value) -> Vec<String> {
+    let metric = |action: &Value| action["metric"].as_str().unwrap_or("none").to_owned();
+    first["actions"].as_array().unwrap().iter().map(metric).collect()
+}
+
+#[test]
+fn waits_for_nonblocking_operations_are_of_their_kind() {
+    let expected: [(&str, &[&str]); 6] = [
+        ("nonblocking_barrier", &["mpi_nbcoll_wait_barrier"]),
+        ("causes_of_nonblocking_nxn", &["mpi_nbcoll_wait_nxn"]),
+        ("nonblocking_scan", &["mpi_nbcoll_wait_scan"]),
+        // Rank 0 waits for progress, rank 1 for the last member first: that is of no kind.
+        ("nonblocking_progress_soft", &["mpi_nbcoll_wait", "mpi_nbcoll_wait_for_progress"]),
+        ("late_post", &["mpi_rma_sync_late_post"]),
+        ("late_post_at_access", &["mpi_rma_comm_late_post"]),
+    ];
+    for (name, metrics) in expected {
+        let listed = of_golden(name, &["waits"]);
+        let listed: BTreeSet<&str> =
+            listed["waits"].as_array().unwrap().iter().map(|wait| wait["metric"].as_str().unwrap()).collect();
+        for metric in metrics {
+            assert!(listed.contains(metric), "{name}: {listed:?}");
+        }
+        assert_eq!(listed.contains("mpi_nbcoll_wait"), metrics.contains(&"mpi_nbcoll_wait"), "{name}");
+    }
+    let all = of_golden("nonblocking_barrier", &["waits", "-m", "mpi_nbcoll_wait"]);
+    assert!(!all["waits"].as_array().unwrap().is_empty());
 }
 
 #[test]

@@ -106,9 +106,14 @@ fn add_trust(opened: &Opened, overview: &Overview, document: &mut Document) {
 fn more(opened: &Opened, overview: &Overview) -> String {
     let commands =
         if opened.manifest.is_some() { "tree · ranks · time · waits · matrix" } else { "tree · ranks" };
-    let pattern = overview.actions.first().and_then(|action| action.pattern);
-    let pattern = pattern.filter(|&id| patterns::PATTERNS.iter().any(|pattern| pattern.metric.id == id));
-    let explain = pattern.map_or(String::new(), |pattern| format!(" · explain {pattern}"));
+    let mut explained: Vec<&str> = Vec::new();
+    for metric in overview.actions.iter().filter_map(|action| action.pattern) {
+        let is_pattern = patterns::PATTERNS.iter().any(|pattern| pattern.metric.id == metric);
+        if is_pattern && !explained.contains(&metric) {
+            explained.push(metric);
+        }
+    }
+    let explain: String = explained.iter().map(|metric| format!(" · explain {metric}")).collect();
     format!("More: replay-show {commands}{explain}")
 }
 

@@ -44,22 +44,92 @@ pub struct Action {
     pub advice: Option<&'static str>,
 }
 
-/// The wait states at barriers of threads, which have one kind of delay costs: those of the program, and those that end
-/// constructs; and the role of the region of each.
-pub(super) const THREAD_BARRIERS: [(&str, &str); 2] =
-    [("omp_ebarrier_wait", "barrier"), ("omp_ibarrier_wait", "implicit barrier")];
+/// A kind of waiting that delay costs are about.
+struct WaitKind {
+    /// The words of culprits, and those where others wait for progress, too.
+    words: &'static [&'static str],
+    /// Metrics of delay costs begin so.
+    delay: &'static str,
+    /// The metrics of its wait states.
+    metrics: &'static [&'static str],
+}
 
-/// Kinds of waiting: the words of culprits, metrics of delay costs begin so, the metric of the wait state.
-const KINDS: [(&str, &str, &str); 8] = [
-    ("late senders", "delay_latesender", "mpi_latesender"),
-    ("late receivers", "delay_latereceiver", "mpi_latereceiver"),
-    ("waiting at barriers", "delay_barrier", "mpi_barrier_wait"),
-    ("waiting at N x N", "delay_n2n", "mpi_wait_nxn"),
-    ("late broadcasts", "delay_12n", "mpi_latebroadcast"),
-    ("early reductions", "delay_n21", "mpi_earlyreduce"),
-    ("waiting at OpenMP barriers", "delay_ompbarrier", "omp_ibarrier_wait"),
-    ("idle threads", "delay_ompidle", "omp_idle_threads"),
+/// Kinds of waiting.
+const KINDS: [WaitKind; 13] = [
+    WaitKind::new(&["late senders"], "delay_latesender", &["mpi_latesender"]),
+    WaitKind::new(&["late receivers"], "delay_latereceiver", &["mpi_latereceiver"]),
+    WaitKind::new(
+        &["waiting at barriers", "waiting for barriers"],
+        "delay_barrier",
+        &["mpi_barrier_wait", "mpi_nbcoll_wait_barrier", PROGRESS],
+    ),
+    WaitKind::new(
+        &["waiting at N x N", "waiting for N x N operations"],
+        "delay_n2n",
+        &["mpi_wait_nxn", "mpi_nbcoll_wait_nxn", PROGRESS],
+    ),
+    WaitKind::new(
+        &["late broadcasts", "waiting for 1-to-N operations"],
+        "delay_12n",
+        &["mpi_latebroadcast", "mpi_nbcoll_wait_12n", PROGRESS],
+    ),
+    WaitKind::new(
+        &["early reductions", "waiting for N-to-1 operations"],
+        "delay_n21",
+        &["mpi_earlyreduce", "mpi_nbcoll_wait_n21", PROGRESS],
+    ),
+    WaitKind::new(
+        &["waiting for neighbours"],
+        "delay_neighbor",
+        &["mpi_wait_neighbor", "mpi_nbcoll_wait_neighbor", PROGRESS],
+    ),
+    WaitKind::new(
+        &["creating or disconnecting communicators"],
+        "delay_mgmt",
+        &["mpi_comm_wait_at_create", "mpi_comm_wait_at_free", "mpi_nbcoll_wait_create", PROGRESS],
+    ),
+    WaitKind::new(&["waiting for progress"], "delay_progress", &["mpi_p2p_wait_for_progress"]),
+    WaitKind::new(
+        &["waiting for one-sided partners"],
+        "delay_rma",
+        &[
+            "mpi_rma_wait_at_create",
+            "mpi_rma_wait_at_free",
+            "mpi_rma_wait_at_fence",
+            "mpi_rma_early_wait",
+            "mpi_rma_sync_late_post",
+            "mpi_rma_sync_lock_competition",
+            "mpi_rma_sync_wait_for_progress",
+            "mpi_rma_comm_late_post",
+            "mpi_rma_comm_lock_competition",
+            "mpi_rma_comm_wait_for_progress",
+        ],
+    ),
+    WaitKind::new(
+        &["waiting in collective file operations"],
+        "delay_io",
+        &["mpi_mgmt_file_wait", "mpi_io_collective_wait", "mpi_nbcoll_wait_io", PROGRESS],
+    ),
+    WaitKind::new(
+        &["waiting at OpenMP barriers"],
+        "delay_ompbarrier",
+        &["omp_ebarrier_wait", "omp_ibarrier_wait"],
+    ),
+    WaitKind::new(&["idle threads"], "delay_ompidle", &["omp_idle_threads"]),
 ];
+
+/// Waiting for progress of non-blocking collective operations, which is in the costs of several kinds.
+const PROGRESS: &str = "mpi_nbcoll_wait_for_progress";
+
+impl WaitKind {
+    const fn new(
+        words: &'static [&'static str],
+        delay: &'static str,
+        metrics: &'static [&'static str],
+    ) -> WaitKind {
+        WaitKind { words, delay, metrics }
+    }
+}
 
 /// The actions of a report: its culprits, else the places with most delay costs.
 ///
@@ -156,44 +226,43 @@ fn has(place: &str) -> &'static str {
 }
 
 /// The metric of the wait state of a kind of waiting in the words of culprits, which name the region where others wait, if
-/// that is known.
+/// that is known. Of several metrics it is the largest one there, and otherwise the only one that the report has any of.
 pub(super) fn pattern_of_words(
     values: &Values<'_>,
     words: &str,
     victims: Option<&str>,
 ) -> Result<Option<&'static str>> {
-    let metric = KINDS.iter().find(|known| known.0 == words).map(|known| known.2);
-    if !metric.is_some_and(is_of_barrier) {
-        return Ok(metric);
-    }
+    let metrics = match KINDS.iter().find(|known| known.words.contains(&words)).map(|known| known.metrics) {
+        Some([only]) => return Ok(Some(only)),
+        Some(metrics) => metrics,
+        None => return Ok(None),
+    };
+    let cube = values.cube();
     // Regions with a name that is the begin of another one are told apart by the word behind it.
-    let is_named = |region: &&Region| {
+    let is_named = |region: &Region| {
         victims
             .and_then(|text| text.strip_prefix("in ")?.strip_prefix(region.name.as_str()))
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(" of "))
     };
-    let region = values.cube().regions.iter().filter(|region| region.paradigm == "openmp").find(is_named);
-    match region.and_then(|region| THREAD_BARRIERS.iter().find(|known| known.1 == region.role)) {
-        Some((metric, _)) => Ok(Some(metric)),
-        None => only_barrier(values),
-    }
-}
-
-fn is_of_barrier(metric: &str) -> bool {
-    THREAD_BARRIERS.iter().any(|known| known.0 == metric)
-}
-
-/// The wait state at barriers of threads of a report that has one of both only.
-fn only_barrier(values: &Values<'_>) -> Result<Option<&'static str>> {
-    let mut found = Vec::new();
-    for (metric, _) in THREAD_BARRIERS {
-        let Some(quantity) = values.find(metric) else { continue };
-        let row = or_obstacle(values.by_location(&quantity, &|_| true))?.unwrap_or_default();
-        if row.iter().any(|&value| value != 0.0) {
-            found.push(metric);
+    let (mut largest, mut most, mut existing) = (None, 0.0, Vec::new());
+    for &metric in metrics {
+        let is_victims = |at: CnodeId| is_named(&cube.regions[cube.cnodes[at.0].region.0]);
+        let there = sum_at(values, metric, &is_victims)?;
+        if there > most {
+            (most, largest) = (there, Some(metric));
+        }
+        if sum_at(values, metric, &|_| true)? > 0.0 {
+            existing.push(metric);
         }
     }
-    Ok(if let [only] = found[..] { Some(only) } else { None })
+    Ok(largest.or(if let [only] = existing[..] { Some(only) } else { None }))
+}
+
+/// The sum of a metric over some call paths; 0 if the report does not have it.
+fn sum_at(values: &Values<'_>, metric: &str, is_counted: &dyn Fn(CnodeId) -> bool) -> Result<f64> {
+    let Some(quantity) = values.find(metric) else { return Ok(0.0) };
+    let row = or_obstacle(values.by_location(&quantity, is_counted))?.unwrap_or_default();
+    Ok(row.iter().sum())
 }
 
 fn pattern_of(metric: &str) -> Option<&'static Pattern> {
@@ -274,18 +343,18 @@ fn excess_of(row: &[f64], is_thread: &[bool], location: usize) -> Option<f64> {
 fn largest_kind(values: &Values<'_>, cnode: CnodeId) -> Result<Option<&'static str>> {
     let mut largest = None;
     let mut most = 0.0;
-    for (words, prefix, _) in KINDS {
+    for WaitKind { words, delay, metrics } in &KINDS {
         let mut sum = 0.0;
-        for name in [prefix.to_owned(), format!("{prefix}_longterm")] {
-            let Some(quantity) = values.find(&name) else { continue };
-            let row = or_obstacle(values.by_location(&quantity, &|at| at == cnode))?.unwrap_or_default();
-            sum += row.iter().sum::<f64>();
+        for name in [(*delay).to_owned(), format!("{delay}_longterm")] {
+            sum += sum_at(values, &name, &|at| at == cnode)?;
         }
         if sum > most {
-            (most, largest) = (sum, Some(words));
+            (most, largest) = (sum, Some((words, metrics)));
         }
     }
-    Ok(largest)
+    let Some((words, metrics)) = largest else { return Ok(None) };
+    let has_progress = metrics.contains(&PROGRESS) && sum_at(values, PROGRESS, &|_| true)? > 0.0;
+    Ok(if has_progress { words.last() } else { words.first() }.copied())
 }
 
 #[cfg(test)]
@@ -319,9 +388,11 @@ mod tests {
     #[test]
     fn kinds_are_those_of_patterns_and_metrics() {
         let metrics = patterns::metrics();
-        for (_, delay, metric) in KINDS {
+        for WaitKind { delay, metrics: of_kind, .. } in KINDS {
             assert!(metrics.iter().any(|it| it.id == delay), "{delay}");
-            assert!(metrics.iter().any(|it| it.id == metric), "{metric}");
+            for metric in of_kind {
+                assert!(metrics.iter().any(|it| it.id == *metric), "{metric}");
+            }
         }
     }
 }

@@ -142,7 +142,7 @@ pub(super) const METRICS: &[Metric] = &[
         "Polling",
         Seconds,
         Measured,
-        "Time in tests in which nothing was complete, and in probes that found nothing without waiting.",
+        "Time in tests of requests in which nothing was complete, and in probes that found nothing without waiting; not in MPI_Win_test.",
     )
     .beyond_reference(),
     Metric::below(

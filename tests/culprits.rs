@@ -538,3 +538,34 @@ fn waiting_for_progress_is_no_waiting_at_an_operation() {
     };
     assert!(named("rank 1 in prog/solve") && named("rank 2 in prog/late"), "{summary:?}");
 }
+
+#[test]
+fn polling_has_a_line_of_its_own_if_it_takes_a_share_of_the_time() {
+    let script = golden("polling");
+    let line =
+        |summary: &Summary| text(summary).lines().find(|line| line.starts_with("Polling")).map(str::to_owned);
+    let of = |polls: &str| line(&summary(polls));
+    // Rank 0 tests and probes for 12 ticks each, of 198; of two call paths with as much the first one is named.
+    let said = of(script.split_once("expect").unwrap().0).unwrap();
+    let words = "12.1 % of the time, which is no wait state: most in prog/main/MPI_Test (50 %)";
+    assert!(said.ends_with(words), "{said}");
+    // Tests only.
+    let probes = script.find("50 > MPI_Iprobe").unwrap();
+    let tests =
+        format!("{} 70 > MPI_Recv{}", &script[..probes], &script[script.find(" ; 72 recv").unwrap()..]);
+    let tests = tests.replace("80 > MPI_Iprobe ; 82 < ; ", "");
+    let said = of(tests.split_once("expect").unwrap().0).unwrap();
+    assert!(said.ends_with("6.1 % of the time, which is no wait state: in prog/main/MPI_Test"), "{said}");
+    // A share that is not worth a line, and tests that are complete at once.
+    let long = tests.replace("99 <", "2000 <");
+    assert_eq!(of(long.split_once("expect").unwrap().0), None);
+    let complete = "program prog\nrank 0\n 0 > main ; 2 > MPI_Irecv ; 3 post 5 ; 4 < ; 40 > MPI_Test ; 41 irecv 1 req 5 ; 90 < ; 99 <\n\
+                    rank 1\n 0 > main ; 25 > MPI_Send ; 26 send 0 ; 27 < ; 99 <\n";
+    assert_eq!(of(complete), None);
+    // The reference knows no polling.
+    let directory = fresh();
+    write::write(&Case::parse(&script).unwrap().trace, directory.path());
+    let report = directory.path().join("report.cubex");
+    let analysis = crate::support::analyze(directory.path(), &report, Semantics::Reference).unwrap();
+    assert_eq!(line(&analysis.summary.unwrap()), None);
+}

@@ -17,8 +17,11 @@ const WIDTH: usize = 110;
 /// Characters in front of the text, which follows the percentage and the seconds.
 const INDENT: usize = 26;
 
-/// Minimum share of the run for which the recorder's own time is reported.
+/// Minimum share of the run for which the recorder's own time and that of polling are reported.
 const LARGE: f64 = 0.01;
+
+/// Minimum share of a part that is as good as all.
+const ALL: f64 = 0.95;
 
 /// Returns the first occurrence of each finding that occurred.
 pub(super) fn examples(trace: &Trace, findings: &Findings) -> Vec<String> {
@@ -47,6 +50,15 @@ pub struct WaitState {
     pub seconds: f64,
 }
 
+/// Time in tests and probes that found nothing: no waiting, as the program could have done something else.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Polled {
+    /// All of it, in seconds.
+    pub seconds: f64,
+    /// The call path with most of it.
+    pub part: Part,
+}
+
 /// Waiting time that may be an artifact of clock errors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Doubt {
@@ -73,7 +85,7 @@ impl fmt::Display for Part {
     /// Writes the share only if there is much else.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", printable(&self.text))?;
-        if self.share < 0.95 { write!(f, " ({:.0} %)", 100.0 * self.share) } else { Ok(()) }
+        if self.share < ALL { write!(f, " ({:.0} %)", 100.0 * self.share) } else { Ok(()) }
     }
 }
 
@@ -236,6 +248,8 @@ pub struct Summary {
     pub locations: usize,
     /// The largest wait states, the largest first.
     pub wait_states: Vec<WaitState>,
+    /// Time of polling, if there is any.
+    pub polled: Option<Polled>,
     /// The ranks with the longest waiting time: name, waiting time, time.
     pub ranks: Vec<(String, f64, f64)>,
     /// Lower bound of the clock error.
@@ -305,6 +319,14 @@ impl fmt::Display for Summary {
             let share = percent(state.seconds, run);
             let path = printable(&state.call_path);
             writeln!(f, "  {share:5.1} %  {:12.6} s  {} in {path}", state.seconds, state.title)?;
+        }
+        if let Some(Polled { seconds, part }) = self.polled.as_ref().filter(|it| it.seconds >= LARGE * run) {
+            let share = percent(*seconds, run);
+            let most = if part.share < ALL { "most " } else { "" };
+            writeln!(
+                f,
+                "\nPolling in vain took {seconds:.6} s, {share:.1} % of the time, which is no wait state: {most}in {part}"
+            )?;
         }
         self.causes.write(f, run)?;
         if !self.ranks.is_empty() {

@@ -1,11 +1,14 @@
 //! Waiting time for the summary, collected from the rows of the report as they are sent.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 
 use super::accounts::RunTimes;
-use super::summary::{NAMED, WaitState, total};
+use super::summary::{NAMED, Part, Polled, WaitState, total};
 use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, halves, pair, wide};
+use crate::fraction::float;
 use crate::ids::ReportPath;
 use crate::int::{to_u32, to_u64, to_usize};
 use crate::metrics::Metrics;
@@ -20,6 +23,8 @@ pub(super) struct WaitingTime {
     is_waiting: Vec<bool>,
     /// Whether a metric is waiting time that no other such metric contains.
     is_top: Vec<bool>,
+    /// The metric of polling, which is no waiting time.
+    polling: MetricId,
     /// Ticks by metric and call path, child metrics included.
     by_place: FxHashMap<(MetricId, ReportPath), i128>,
     /// Ticks by location.
@@ -41,6 +46,7 @@ impl WaitingTime {
         WaitingTime {
             is_waiting,
             is_top,
+            polling: metrics.polling,
             by_place: FxHashMap::default(),
             by_location: vec![0; trace.locations.len()],
         }
@@ -54,12 +60,12 @@ impl WaitingTime {
 
     /// Whether a metric is collected.
     pub(super) fn is_about(&self, metric: MetricId) -> bool {
-        self.is_waiting[metric]
+        self.is_waiting[metric] || metric == self.polling
     }
 
     /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
     pub(super) fn add(&mut self, metric: MetricId, path: ReportPath, first: usize, row: &[i128]) {
-        if !self.is_waiting[metric] {
+        if !self.is_about(metric) {
             return;
         }
         let all = self.by_place.entry((metric, path)).or_insert(0);
@@ -110,7 +116,7 @@ impl WaitingTime {
         seconds: impl Fn(i128) -> f64,
     ) -> Vec<WaitState> {
         let mut wait_states = Vec::new();
-        for (&(metric, path), &ticks) in &self.by_place {
+        for (&(metric, path), &ticks) in self.by_place.iter().filter(|(place, _)| place.0 != self.polling) {
             let below = (0..metrics.list.len()).filter(|&at| {
                 metrics.list[at].parent == Some(metrics.list[metric].id) && self.is_waiting[at]
             });
@@ -128,6 +134,19 @@ impl WaitingTime {
             seconds: seconds(ticks),
         };
         wait_states.into_iter().take(NAMED).map(wait_state).collect()
+    }
+
+    /// Returns the time of polling, with the call path that has most of it; `None` if there is none.
+    pub(super) fn polled(
+        &self,
+        name: impl Fn(ReportPath) -> String,
+        seconds: impl Fn(i128) -> f64,
+    ) -> Option<Polled> {
+        let places = || self.by_place.iter().filter(|(place, _)| place.0 == self.polling);
+        let all: i128 = places().map(|(_, ticks)| ticks).sum();
+        let (&(_, path), &most) = places().max_by_key(|&(&(_, path), &ticks)| (ticks, Reverse(path)))?;
+        let part = Part { text: name(path), share: float(most) / float(all) };
+        (all > 0).then(|| Polled { seconds: seconds(all), part })
     }
 
     /// Returns the ranks with the longest waiting time: name, waiting time, time.

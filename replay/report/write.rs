@@ -211,6 +211,7 @@ fn summarize(
         waiting: seconds(waiting.all().into()),
         locations: to_usize(computed.participants[1]),
         wait_states: waiting.largest(metrics, name, seconds),
+        polled: waiting.polled(name, seconds),
         ranks: waiting.ranks(trace, run_times, seconds),
         clock_error: seconds(doubtful.limit.into()),
         corrected: violations.map(|it| (it.count, seconds(it.largest.into()))),

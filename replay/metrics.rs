@@ -19,6 +19,8 @@ use crate::statistics::SubjectId;
 pub struct NumberedPattern {
     /// The pattern.
     pub pattern: &'static Pattern,
+    /// Its position in [`Metrics::patterns`].
+    pub position: u32,
     /// The metric that it adds to.
     pub metric: MetricId,
     /// Whether its time is waiting that no other pattern contains.
@@ -138,11 +140,6 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Position of a pattern in [`patterns`](Metrics::patterns).
-    pub fn position(&self, pattern: &NumberedPattern) -> Option<u32> {
-        self.patterns.iter().position(|it| it.metric == pattern.metric).map(to_u32)
-    }
-
     /// Returns the number of a metric by its unique name; `None` for those of root causes, if the analysis
     /// does not search for these.
     pub fn find(&self, id: &str) -> Option<MetricId> {
@@ -198,6 +195,7 @@ impl Metrics {
         for pattern in PATTERNS.iter().filter(is_there) {
             let numbered = NumberedPattern {
                 pattern,
+                position: to_u32(patterns.len()),
                 metric: id(pattern.metric.id),
                 is_outermost_waiting: pattern.is_waiting && !pattern.metric.parent.is_some_and(is_waiting),
                 subject: pattern.statistics.map(|statistics| statistics.place),

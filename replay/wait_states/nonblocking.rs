@@ -131,7 +131,7 @@ impl Finder<'_> {
             // The statistics do not tell kinds apart. A wait for the last member and then for progress is of no kind.
             let waiting = member.waiting();
             let kind = of_others.clone().find(|(it, ticks)| it.subject.is_none() && *ticks == waiting);
-            let kind = kind.and_then(|(pattern, _)| self.metrics.position(pattern));
+            let kind = kind.map(|(pattern, _)| pattern.position);
             for (pattern, ticks) in of_others.chain(of_split) {
                 if ticks <= 0 {
                     continue;

@@ -223,7 +223,7 @@ impl Finder<'_> {
                 bytes: 0,
                 members: 0,
                 team: NO_NUMBER,
-                pattern: self.metrics.position(pattern),
+                pattern: Some(pattern.position),
                 entered: [NO_NUMBER; ENTERED],
             };
             self.offer(pattern.subject, step.call, instance, || both);

@@ -6,7 +6,7 @@ use model::Ticks;
 
 use super::{NO_NUMBER, Selected, SelectedWait};
 use crate::ids::ReportPath;
-use crate::int::{to_u32, to_u64};
+use crate::int::to_u64;
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::wire::Half;
 
@@ -49,8 +49,8 @@ impl WaitRow {
         window: u32,
     ) -> WaitRow {
         let SelectedWait { subject, instance, both, paths: [path, cause_path] } = *wait;
-        let is_its = |pattern: &NumberedPattern| pattern.subject == Some(subject);
-        let of_subject = || metrics.patterns.iter().position(is_its).map(to_u32);
+        let is_its = |pattern: &&NumberedPattern| pattern.subject == Some(subject);
+        let of_subject = || metrics.patterns.iter().find(is_its).map(|pattern| pattern.position);
         WaitRow {
             metric: both.pattern.or_else(of_subject).unwrap_or(NO_NUMBER),
             location: both.waiting.location,

@@ -261,5 +261,5 @@ fn metric(tools: &Tools<'_>, paths: &ReportPaths, wait: &WindowWait) -> u32 {
         }
         DelayClass::ThreadBarrier | DelayClass::IdleThreads => "omp_ibarrier_wait",
     };
-    patterns.iter().position(|it| it.pattern.metric.id == name).map_or(NO_NUMBER, to_u32)
+    patterns.iter().find(|it| it.pattern.metric.id == name).map_or(NO_NUMBER, |it| it.position)
 }

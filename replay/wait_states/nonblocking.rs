@@ -120,13 +120,12 @@ impl Finder<'_> {
             let Some((done, member)) = matches.nonblocking_member(operations, at, operation) else {
                 continue;
             };
-            let split = (member.completion == Completion::SplitTransfer).then(|| as_blocking(&member));
-            let (of_split, of_others) = match split {
-                Some(split) => (self.metrics.at_collective(split.class), &[][..]),
-                None => (&[][..], &self.metrics.at_nonblocking[..]),
+            let split = as_blocking(&member);
+            let (of_split, of_others) = match member.completion {
+                Completion::SplitTransfer => (self.metrics.at_collective(split.class), &[][..]),
+                _ => (&[][..], &self.metrics.at_nonblocking[..]),
             };
-            let of_split =
-                of_split.iter().map(|(pattern, rule)| (pattern, split.map_or(0, |split| rule(&split))));
+            let of_split = of_split.iter().map(|(pattern, rule)| (pattern, rule(&split)));
             let of_others = of_others.iter().map(|(pattern, rule)| (pattern, rule(&member)));
             // The statistics do not tell kinds apart. A wait for the last member and then for progress is of no kind.
             let waiting = member.waiting();

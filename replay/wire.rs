@@ -187,6 +187,16 @@ impl Wire for String {
     }
 }
 
+impl<T: Wire> Wire for Box<T> {
+    fn put(&self, batch: &mut Batch) {
+        (**self).put(batch);
+    }
+
+    fn get(reader: &mut BatchReader<'_>) -> Self {
+        Box::new(T::get(reader))
+    }
+}
+
 impl<A: Wire, B: Wire> Wire for (A, B) {
     #[inline]
     fn put(&self, batch: &mut Batch) {

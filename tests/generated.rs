@@ -66,6 +66,25 @@ fn reports_of_all_patterns_are_the_same_with_any_workers() {
     }
 }
 
+/// One worker of these judges the operations of two ranks in three rounds, and more workers together in two or one.
+#[test]
+fn reports_are_the_same_however_many_rounds_of_operations_workers_judge() {
+    let directory = in_memory();
+    let pattern = PATTERNS.iter().find(|pattern| pattern.name == "all-to-all").unwrap();
+    let job = Job { ranks: 2, events: 400_000, ..job(pattern) };
+    let experiment = generated(&job, directory.path(), pattern.name);
+    let report = directory.path().join("r.cubex");
+    let options = options(&experiment, &report, Semantics::Corrected);
+    replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
+    let one = written(&report);
+    for (processes, threads) in [(2, 1), (1, 2), (3, 1)] {
+        let options = Options { threads, ..options.clone() };
+        workers::analyze_each(&options, processes, |_| {
+            assert!(written(&report) == one, "{processes} x {threads}");
+        });
+    }
+}
+
 #[test]
 fn severities_follow_from_the_pattern() {
     let directory = in_memory();

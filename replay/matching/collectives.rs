@@ -19,7 +19,7 @@ use super::partners::{Partners, Synchronised};
 use super::threads::order_of_begins;
 use super::told::Parts;
 use super::waits::waits;
-use super::{Matches, Membership, Paused, pairwise};
+use super::{Matches, Membership, Paused};
 use crate::communicators::Participants;
 use crate::details::instances::{BothSides, Threshold};
 use crate::exchange::Batch;
@@ -42,16 +42,13 @@ const KIND: u64 = 3;
 /// Flag: the member's partners follow.
 const WITH_PARTNERS: u64 = 4;
 
-/// Sends the parts of a process to the workers that judge.
-pub(super) fn tell(trace: &Trace, walked: &Walked, outgoing: &mut [Batch]) {
+/// Sends the parts of a process in the operations at these positions to the workers that judge.
+pub(super) fn tell(walked: &Walked, numbers: &[Numbers], positions: &[u32], outgoing: &mut [Batch]) {
     let workers = outgoing.len();
-    for (position, (collective, numbers)) in
-        walked.operations.collectives.iter().zip(numbers(trace, walked)).enumerate()
-    {
-        if !pairwise::is_pairwise(trace, collective) {
-            let part = part(walked, position, collective, numbers);
-            part.put(&mut outgoing[judge_of(part.communicator, part.instance, workers)]);
-        }
+    for position in positions.iter().map(|&position| position as usize) {
+        let collective = &walked.operations.collectives[position];
+        let part = part(walked, position, collective, numbers[position]);
+        part.put(&mut outgoing[judge_of(part.communicator, part.instance, workers)]);
     }
 }
 
@@ -153,7 +150,8 @@ pub(super) fn gather(trace: &Trace, told: Vec<Batch>) -> Parts<Participation> {
     Parts::new(told, |part: &Participation| (operation_of(trace, part, 0), part.process))
 }
 
-/// Judges operations, and returns the results for each worker; `latecomers` gets who came last.
+/// Judges operations, and returns the results for each worker; `latecomers` gets who came last, and `threshold` has the instances of
+/// earlier rounds.
 pub(super) fn judge(
     tools: &Tools<'_>,
     parts: &Parts<Participation>,
@@ -161,11 +159,12 @@ pub(super) fn judge(
     workers: usize,
     findings: &mut Findings,
     mut latecomers: Option<&mut Latecomers>,
+    threshold: &mut Threshold,
 ) -> Vec<Batch> {
     let Tools { trace, metrics, owners, .. } = *tools;
     let mut answers = vec![Batch::new(); workers];
     let mut lists = vec![None; workers];
-    let (mut threshold, mut all_waits) = (Threshold::default(), Vec::new());
+    let mut all_waits = Vec::new();
     parts.for_each(|members| {
         let memberships = Operation::new(trace, members, paused).judge(findings);
         let communicator = trace.communicators.get(members[0].communicator as usize);
@@ -174,7 +173,7 @@ pub(super) fn judge(
         if let Some(latecomers) = &mut latecomers {
             latecomers.add(trace, metrics, &mut awaited);
         }
-        waits(tools, &mut awaited, &mut threshold, &mut all_waits);
+        waits(tools, &mut awaited, threshold, &mut all_waits);
         let partners = if metrics.has_causes { Partners::find(&mut awaited) } else { None };
         for (at, (part, membership)) in members.iter().zip(&memberships).enumerate() {
             let spoken = all_waits.iter().filter(|wait| wait.speaker == at);
@@ -191,7 +190,9 @@ pub(super) fn judge(
             let what = to_u64(spoken.clone().count()) << 8 | flag | kind;
             (Halves(part.process, part.position), (what, (last_begin, first_end))).put(answer);
             for wait in spoken {
-                (wait.subject, (wait.instance, wait.both)).put(answer);
+                wait.subject.put(answer);
+                wait.instance.put(answer);
+                wait.both.put(answer);
             }
             if let Some(partners) = partners {
                 partners.of(at).encode(&mut lists[worker], answer);
@@ -217,7 +218,7 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
             _ => Membership::Synchronising { last_begin, first_end },
         };
         for _ in 0..what >> 8 {
-            let (subject, (instance, both)): (SubjectId, (Instance, Option<BothSides>)) =
+            let (subject, (instance, both)): (SubjectId, (Instance, Option<Box<BothSides>>)) =
                 Wire::get(&mut reader);
             matches.waits.push((position, subject, instance, both));
         }

@@ -2,8 +2,8 @@
 //!
 //! All time stamps are known before, so facts travel in bulk: threads of one process read each other's
 //! operations, one exchange sends the facts of sends to receivers on other workers and of receives to
-//! senders, one sends the parts of collective operations to workers that see all members, one returns the
-//! results.
+//! senders, and rounds of two send the parts of collective operations to workers that see all members, and return
+//! the results.
 
 mod awaited;
 mod channels;
@@ -19,6 +19,7 @@ mod partners;
 mod probes;
 mod progress;
 mod returns;
+mod rounds;
 mod sides;
 mod stalls;
 mod threads;
@@ -32,7 +33,7 @@ use patterns::collective::Synchronisation;
 use patterns::matched::{CollectiveClass, CollectiveMember, NonBlockingMember};
 use rustc_hash::FxHashSet;
 
-use crate::details::instances::BothSides;
+use crate::details::instances::{BothSides, Threshold};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::Findings;
@@ -52,6 +53,7 @@ pub(crate) use operation::{Operation, Verdict};
 pub use pairwise::{Awaitable, Progression};
 pub(crate) use participation::Participation;
 pub use partners::{Synchronised, With};
+use rounds::Rounds;
 pub use sides::{Facts, PostingFacts, Receipt, SendFacts, Sides};
 pub use stalls::Stall;
 use told::Parts;
@@ -82,7 +84,7 @@ pub struct Matches {
     pub one_sided: OneSidedMatches,
     /// Instances of wait states in collective operations that this process represents, with the operation's
     /// position, the pattern and, for details, both sides; the call path is still missing.
-    pub waits: Vec<(u32, SubjectId, Instance, Option<BothSides>)>,
+    pub waits: Vec<(u32, SubjectId, Instance, Option<Box<BothSides>>)>,
     /// The processes with which this one has synchronised in collective operations, by the operation's
     /// position; in no order.
     pub partners: Vec<(u32, Synchronised)>,
@@ -192,14 +194,19 @@ pub fn match_operations(
 ) -> Result<Vec<Matches>, Error> {
     let trace = tools.trace;
     let (mut matches, paused) = match_messages(tools, processes, latecomers.is_some(), findings, exchange)?;
-    let parts = collect_parts(trace, processes, exchange)?;
-    let (workers, latest) = (exchange.workers(), latecomers.as_deref_mut());
-    let answers = collectives::judge(tools, &parts, &paused, workers, findings, latest);
-    drop(parts);
     let first = processes.first().map_or(0, |walked| walked.process.number);
-    for batch in exchange.exchange(answers)? {
-        collectives::hear(&batch, first, &mut matches);
+    let rounds = Rounds::agree(trace, processes, exchange)?;
+    let mut threshold = Threshold::default();
+    for round in 0..rounds.count() {
+        let parts = rounds.collect(round, trace, processes, exchange)?;
+        let (workers, latest) = (exchange.workers(), latecomers.as_deref_mut());
+        let answers = collectives::judge(tools, &parts, &paused, workers, findings, latest, &mut threshold);
+        drop(parts);
+        for batch in exchange.exchange(answers)? {
+            collectives::hear(&batch, first, &mut matches);
+        }
     }
+    drop(rounds);
     let parts = pairwise::collect(trace, processes, exchange)?;
     let answers = pairwise::judge(tools, &parts, &paused, exchange.workers(), findings, latecomers);
     drop(parts);
@@ -339,11 +346,7 @@ pub(crate) fn collect_parts(
     processes: &[Walked],
     exchange: &mut dyn Exchange,
 ) -> Result<Parts<Participation>, Error> {
-    let mut members = vec![Batch::new(); exchange.workers()];
-    for walked in processes {
-        collectives::tell(trace, walked, &mut members);
-    }
-    Ok(collectives::gather(trace, exchange.exchange(members)?))
+    Rounds::single(trace, processes).collect(0, trace, processes, exchange)
 }
 
 impl Matches {

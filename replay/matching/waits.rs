@@ -18,15 +18,15 @@ use crate::statistics::{Instance, SUBJECTS, SubjectId};
 use crate::tools::Tools;
 
 /// An instance of a pattern in a collective operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct CollectiveWait {
     /// Position of the member that represents all.
     pub(super) speaker: usize,
     pub(super) subject: SubjectId,
     /// The instance; the representative has to add its call path.
     pub(super) instance: Instance,
-    /// Both sides; `None` without details, and of instances that are not among the severest.
-    pub(super) both: Option<BothSides>,
+    /// Both sides; `None` without details, and of instances that are not among the severest, so of nearly all.
+    pub(super) both: Option<Box<BothSides>>,
 }
 
 /// The instances in an operation with these members, sorted by process; `threshold` has those of operations before.
@@ -73,7 +73,7 @@ pub(super) fn waits(
                 cause_at: EventNumber::NONE,
                 ..both
             };
-            if pattern.pattern.is_waiting { both } else { of_completion }
+            Box::new(if pattern.pattern.is_waiting { both } else { of_completion })
         });
         let begin =
             |part: &Participation| if SUBJECTS[subject].is_from_enter { part.enter } else { part.begin };

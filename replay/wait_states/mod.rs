@@ -327,10 +327,10 @@ impl Finder<'_> {
     }
 
     /// Offers the instances in collective operations that this process reports.
-    fn waits(&mut self, waits: &[(u32, SubjectId, Instance, Option<BothSides>)]) {
+    fn waits(&mut self, waits: &[(u32, SubjectId, Instance, Option<Box<BothSides>>)]) {
         for (position, subject, instance, both) in waits {
             let call = self.operations.collectives[*position as usize].call;
-            self.offer(Some(*subject), call, *instance, || both.unwrap_or_default());
+            self.offer(Some(*subject), call, *instance, || both.as_deref().copied().unwrap_or_default());
         }
     }
 }

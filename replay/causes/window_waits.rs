@@ -109,35 +109,87 @@ fn of_line(
     windows: &[(usize, Range<Ticks>)],
 ) -> Vec<Vec<(WindowWait, JournalSpot)>> {
     let mut found = vec![Vec::new(); windows.len()];
-    let Some(last_end) = windows.iter().map(|(_, time)| time.end).max() else { return found };
+    let by_start = ByStart::new(windows.iter().map(|(_, time)| time.clone()));
     for &number in waits.of_line.of(line) {
         let wait = &waits.list[number as usize];
         let delay = &wait.delay;
         let begin = times.begin(delay);
-        if begin >= last_end {
+        if begin >= by_start.end() {
             continue;
         }
         let Some(point) = lines.line(line).point_behind(wait.past, delay.waiting.position) else { continue };
         let ticks = point.wait;
-        let is_in = |time: &Range<Ticks>| begin < time.end && begin.saturating_add(ticks) > time.start;
-        for (found, (window, time)) in found.iter_mut().zip(windows) {
-            if delay.wait > 0 && ticks > 0 && is_in(time) {
-                let wait = WindowWait {
-                    window: to_u32(*window),
-                    location: lines.location(line),
-                    begin,
-                    ticks,
-                    class: delay.class,
-                    path: lines.path(line, wait.row),
-                    cause_location: delay.causing.location,
-                    cause_path: ReportPath::NONE,
-                    cause_time: delay.time,
-                    communicator: delay.communicator().unwrap_or(NO_NUMBER),
-                    is_for_lock: delay.form == Form::Holder,
-                };
-                found.push((wait, delay.causing));
-            }
+        if delay.wait <= 0 || ticks <= 0 {
+            continue;
+        }
+        for at in by_start.meeting(begin..begin.saturating_add(ticks)) {
+            let wait = WindowWait {
+                window: to_u32(windows[at].0),
+                location: lines.location(line),
+                begin,
+                ticks,
+                class: delay.class,
+                path: lines.path(line, wait.row),
+                cause_location: delay.causing.location,
+                cause_path: ReportPath::NONE,
+                cause_time: delay.time,
+                communicator: delay.communicator().unwrap_or(NO_NUMBER),
+                is_for_lock: delay.form == Form::Holder,
+            };
+            found[at].push((wait, delay.causing));
         }
     }
     found
+}
+
+/// Intervals in the order of their starts, to find those that meet another one.
+struct ByStart {
+    /// Each with its number, and with the latest end so far.
+    intervals: Vec<(Range<Ticks>, usize, Ticks)>,
+}
+
+impl ByStart {
+    fn new(intervals: impl Iterator<Item = Range<Ticks>>) -> ByStart {
+        let mut numbered: Vec<_> = intervals.zip(0..).collect();
+        numbered.sort_by_key(|(time, _)| time.start);
+        let latest = |latest: &mut Ticks, (time, number): (Range<Ticks>, usize)| {
+            *latest = time.end.max(*latest);
+            Some((time, number, *latest))
+        };
+        ByStart { intervals: numbered.into_iter().scan(Ticks::MIN, latest).collect() }
+    }
+
+    /// The latest end.
+    fn end(&self) -> Ticks {
+        self.intervals.last().map_or(Ticks::MIN, |&(_, _, latest)| latest)
+    }
+
+    /// The numbers of the intervals that share time with this one.
+    fn meeting(&self, time: Range<Ticks>) -> impl Iterator<Item = usize> {
+        let before_end = self.intervals.partition_point(|(other, _, _)| other.start < time.end);
+        let late =
+            self.intervals[..before_end].iter().rev().take_while(move |&&(_, _, latest)| latest > time.start);
+        late.filter(move |(other, _, _)| other.end > time.start).map(|&(_, number, _)| number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_that_share_time_are_found_and_those_that_only_touch_are_not() {
+        let by_start = ByStart::new([5..9, 0..20, 9..10, 30..40].into_iter());
+        let meeting = |time| {
+            let mut numbers: Vec<usize> = by_start.meeting(time).collect();
+            numbers.sort_unstable();
+            numbers
+        };
+        assert_eq!(meeting(8..9), [0, 1]);
+        assert_eq!(meeting(9..31), [1, 2, 3]);
+        assert!(meeting(20..30).is_empty());
+        assert_eq!(meeting(0..5), [1]);
+        assert_eq!(by_start.end(), 40);
+        assert_eq!(ByStart::new(std::iter::empty()).end(), Ticks::MIN);
+    }
 }

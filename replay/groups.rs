@@ -40,11 +40,17 @@ impl Groups {
         &self.numbers[self.range(group)]
     }
 
-    /// Sorts the members of each group by a key.
+    /// Sorts the members of each group by a key; equal ones by their numbers. The key of each is looked up only once, since
+    /// that may be far away in memory. Keys that come in few rising runs are sorted fast.
     pub(crate) fn sort_by_key<K: Ord>(&mut self, key: impl Fn(u32) -> K) {
+        let mut keys = Vec::new();
         for group in 0..self.ends.len() {
             let range = self.range(group);
-            self.numbers[range].sort_by_key(|&number| key(number));
+            let numbers = &mut self.numbers[range];
+            keys.clear();
+            keys.extend(numbers.iter().map(|&number| (key(number), number)));
+            keys.sort();
+            numbers.iter_mut().zip(&keys).for_each(|(number, (_, sorted))| *number = *sorted);
         }
     }
 
@@ -67,5 +73,12 @@ mod tests {
     fn each_group_has_its_numbers_in_order() {
         let groups = Groups::new(4, [2, 0, 2, 3, 0].into_iter().map(Some));
         assert_eq!([0, 1, 2, 3].map(|group| groups.of(group)), [&[1, 4][..], &[], &[0, 2], &[3]]);
+    }
+
+    #[test]
+    fn members_are_sorted_by_key_and_then_by_number() {
+        let mut groups = Groups::new(2, [1, 0, 1, 1].into_iter().map(Some));
+        groups.sort_by_key(|number| [5, 0, 3, 5][number as usize]);
+        assert_eq!([0, 1].map(|group| groups.of(group)), [&[1][..], &[2, 0, 3]]);
     }
 }

@@ -106,7 +106,13 @@ pub(super) fn ticks(
         let mut rows = maker.as_deref_mut().map(|maker| {
             let events: Vec<JournalPosition> = here.iter().map(|stretch| stretch.end).collect();
             let times = maker.times.of_path(lines, at, maker.causes, &events);
-            RowsOfLine { location: lines.location(at), maker, times: times.into_iter(), current: None }
+            RowsOfLine {
+                location: lines.location(at),
+                maker,
+                times: times.into_iter(),
+                current: None,
+                work: Vec::new(),
+            }
         });
         ticks.push(ticks_of(lines, at, &stops, stretches, rows.as_mut()));
         if let Some(mut rows) = rows {
@@ -161,8 +167,10 @@ struct RowsOfLine<'m, 'a> {
     maker: &'m mut RowMaker<'a>,
     /// The time of each stretch's end, and how the path goes on.
     times: std::vec::IntoIter<Option<(Ticks, Link)>>,
-    /// The row that may still grow, and its time by row of the severities.
-    current: Option<(PathRow, Vec<(Row, Ticks)>)>,
+    /// The row that may still grow.
+    current: Option<PathRow>,
+    /// Its time by row of the severities.
+    work: Vec<(Row, Ticks)>,
 }
 
 impl RowsOfLine<'_, '_> {
@@ -180,29 +188,28 @@ impl RowsOfLine<'_, '_> {
         let ticks = work.iter().fold(0, |sum: Ticks, &(_, ticks)| ticks.saturating_add(sum));
         let begin = end.saturating_sub(ticks);
         match &mut self.current {
-            Some((row, all)) if row.end == begin => {
-                (row.end, row.link) = (end, link);
-                all.extend(work);
-            }
+            Some(row) if row.end == begin => (row.end, row.link) = (end, link),
             _ => {
                 self.end(lines.paths(line));
                 let path = ReportPath::NONE;
-                let row = PathRow { begin, end, location: self.location, path, path_ticks: 0, link };
-                self.current = Some((row, work.to_vec()));
+                self.current =
+                    Some(PathRow { begin, end, location: self.location, path, path_ticks: 0, link });
             }
         }
+        self.work.extend(work);
     }
 
     /// Ends the row, given the report's call paths of the location.
     fn end(&mut self, paths: &[ReportPath]) {
-        let Some((row, mut work)) = self.current.take() else { return };
-        work.sort_unstable_by_key(|&(row, _)| row);
-        let sums = work.chunk_by(|a, b| a.0 == b.0).map(|of_row| {
+        let Some(row) = self.current.take() else { return };
+        self.work.sort_unstable_by_key(|&(row, _)| row);
+        let sums = self.work.chunk_by(|a, b| a.0 == b.0).map(|of_row| {
             let sum = of_row.iter().fold(0, |sum: Ticks, &(_, ticks)| ticks.saturating_add(sum));
             (sum, Reverse(paths[of_row[0].0.index()]))
         });
         if let Some((path_ticks, Reverse(path))) = sums.max().filter(|_| row.end > row.begin) {
             self.maker.rows.push(PathRow { path, path_ticks, ..row });
         }
+        self.work.clear();
     }
 }

@@ -46,9 +46,13 @@ impl EventTimes {
         events: &[JournalPosition],
     ) -> Vec<Option<(Ticks, Link)>> {
         let mut times = vec![None; events.len()];
+        let mut at = 0;
         for &cause in causes.of_line.of(line) {
             let delay = &causes.list[cause as usize].delay;
-            if let Ok(at) = events.binary_search(&delay.causing.position) {
+            while events.get(at).is_some_and(|&event| event < delay.causing.position) {
+                at += 1;
+            }
+            if events.get(at) == Some(&delay.causing.position) {
                 times[at].get_or_insert((delay.time, Link::of(delay.class)));
             }
         }

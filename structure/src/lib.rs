@@ -10,9 +10,13 @@
 
 mod graph;
 mod node;
+mod partition;
+mod temporal;
 
 pub use graph::{Edge, Graph, GraphBuilder, NodeTotals, Polls, Step, Times};
 pub use node::Node;
+pub use partition::{PartitionBuilder, Progression, partition};
+pub use temporal::{TemporalBuilder, TemporalGraph, Way};
 
 /// Converts a number of nodes, edges or steps of one location, of which there are less than 2^32.
 ///

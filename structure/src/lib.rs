@@ -8,11 +8,14 @@
 // Casts that may lose bits are written nowhere: no reader need ask whether their numbers fit.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 
+mod components;
+mod forest;
 mod graph;
 mod node;
 mod partition;
 mod temporal;
 
+pub use forest::{Forest, Loop, LoopId};
 pub use graph::{Edge, Graph, GraphBuilder, NodeTotals, Polls, Step, Times};
 pub use node::Node;
 pub use partition::{PartitionBuilder, Progression, partition};

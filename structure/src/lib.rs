@@ -11,12 +11,14 @@
 mod components;
 mod forest;
 mod graph;
+mod iterations;
 mod node;
 mod partition;
 mod temporal;
 
 pub use forest::{Forest, Loop, LoopId};
 pub use graph::{Edge, Graph, GraphBuilder, NodeTotals, Polls, Step, Times};
+pub use iterations::{Iteration, Iterations, iterations};
 pub use node::Node;
 pub use partition::{PartitionBuilder, Progression, partition};
 pub use temporal::{TemporalBuilder, TemporalGraph, Way};

@@ -9,18 +9,22 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 
 mod components;
+mod fold;
 mod forest;
 mod graph;
 mod iterations;
 mod node;
 mod partition;
+mod sites;
 mod temporal;
 
+pub use fold::{Fold, Term};
 pub use forest::{Forest, Loop, LoopId};
 pub use graph::{Edge, Graph, GraphBuilder, NodeTotals, Polls, Step, Times};
 pub use iterations::{Iteration, Iterations, iterations};
 pub use node::Node;
 pub use partition::{PartitionBuilder, Progression, partition};
+pub use sites::sites;
 pub use temporal::{TemporalBuilder, TemporalGraph, Way};
 
 /// Converts a number of nodes, edges or steps of one location, of which there are less than 2^32.

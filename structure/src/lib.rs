@@ -17,6 +17,7 @@ mod node;
 mod partition;
 mod sites;
 mod temporal;
+mod words;
 
 pub use fold::{Fold, Term};
 pub use forest::{Forest, Loop, LoopId};
@@ -26,6 +27,7 @@ pub use node::Node;
 pub use partition::{PartitionBuilder, Progression, partition};
 pub use sites::sites;
 pub use temporal::{TemporalBuilder, TemporalGraph, Way};
+pub use words::{Word, WordPart, words};
 
 /// Converts a number of nodes, edges or steps of one location, of which there are less than 2^32.
 ///

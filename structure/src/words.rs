@@ -1,0 +1,217 @@
+//! Words: the different bodies of a loop, and in which iterations each was done (structure 2.11).
+
+use rustc_hash::FxHashMap;
+
+use crate::forest::{Forest, LoopId};
+use crate::iterations::{Iteration, Iterations};
+use crate::node::Node;
+use crate::partition::{Progression, partition};
+
+/// A part of a word.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WordPart {
+    /// A step at a node.
+    Step(Node),
+    /// An instance of a loop inside.
+    Instance(LoopId),
+}
+
+/// One of the bodies of a loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Word {
+    /// Its steps, and the instances of inner loops.
+    pub parts: Vec<WordPart>,
+    /// Number of iterations with it.
+    pub count: u64,
+    /// In which iterations it was done: numbered from 0 in each instance if it is in the same ones of all instances, else
+    /// through all.
+    pub guard: Vec<Progression>,
+    /// Whether the numbers of the guard are those in each instance.
+    pub is_by_instance: bool,
+}
+
+/// Returns the words of a loop by first occurrence. `None` stands for the whole sequence, which has one word.
+pub fn words(forest: &Forest, sequence: &[Node], iterations: &Iterations, id: Option<LoopId>) -> Vec<Word> {
+    let whole = [Iteration { first: 0, end: crate::to_u32(sequence.len()), begins_instance: true }];
+    let all: &[Iteration] = id.map_or(&whole, |id| &iterations[id.index()]);
+    let children: Vec<LoopId> = forest.children(id).collect();
+    let mut ends = Ends::new(forest, iterations, &children);
+    let mut numbers: FxHashMap<Vec<WordPart>, usize> = FxHashMap::default();
+    // By word, and by iteration: the number of the word.
+    let mut words: Vec<Vec<WordPart>> = Vec::new();
+    let mut of_iterations = Vec::with_capacity(all.len());
+    for iteration in all {
+        let mut parts = Vec::new();
+        let mut step = iteration.first;
+        while step < iteration.end {
+            match ends.instance_at(step, sequence[step as usize]) {
+                Some((child, end)) => {
+                    parts.push(WordPart::Instance(child));
+                    step = end;
+                }
+                None => {
+                    parts.push(WordPart::Step(sequence[step as usize]));
+                    step += 1;
+                }
+            }
+        }
+        let number = *numbers.entry(parts).or_insert_with_key(|parts| {
+            words.push(parts.clone());
+            words.len() - 1
+        });
+        of_iterations.push(number);
+    }
+    let numbers = by_instance(all, &of_iterations, words.len());
+    let instances = all.iter().filter(|iteration| iteration.begins_instance).count();
+    let mut counts = vec![0; words.len()];
+    of_iterations.iter().for_each(|&word| counts[word] += 1);
+    let mut guards: Vec<Vec<u32>> = vec![Vec::new(); words.len()];
+    (0..).zip(&of_iterations).for_each(|(number, &word)| guards[word].push(number));
+    let word = |(((parts, count), guard), by_instance): (((_, _), Vec<u32>), Vec<Vec<u32>>)| {
+        let is_by_instance =
+            by_instance.len() == instances && by_instance.windows(2).all(|pair| pair[0] == pair[1]);
+        let guard = if is_by_instance { by_instance.into_iter().next().unwrap_or_default() } else { guard };
+        Word { parts, count, guard: partition(guard), is_by_instance }
+    };
+    words.into_iter().zip(counts).zip(guards).zip(numbers).map(word).collect()
+}
+
+/// By word: for each instance with it, the numbers of its iterations there, from 0.
+fn by_instance(all: &[Iteration], words: &[usize], count: usize) -> Vec<Vec<Vec<u32>>> {
+    let mut numbers: Vec<Vec<Vec<u32>>> = vec![Vec::new(); count];
+    // By word: the instance in which it was last.
+    let mut latest = vec![0; count];
+    let (mut instance, mut number) = (0, 0);
+    for (iteration, &word) in all.iter().zip(words) {
+        if iteration.begins_instance {
+            (instance, number) = (instance + 1, 0);
+        }
+        if latest[word] != instance {
+            latest[word] = instance;
+            numbers[word].push(Vec::new());
+        }
+        if let Some(numbers) = numbers[word].last_mut() {
+            numbers.push(number);
+        }
+        number += 1;
+    }
+    numbers
+}
+
+/// Ends of the instances of some loops that lie beside each other.
+struct Ends<'a> {
+    forest: &'a Forest,
+    /// By loop: the loops, the steps at which their instances begin and end, and the first instance that is not behind us.
+    of_loops: FxHashMap<LoopId, (Vec<(u32, u32)>, usize)>,
+    /// By node: the loop that it is in.
+    of_nodes: FxHashMap<Node, LoopId>,
+}
+
+impl<'a> Ends<'a> {
+    fn new(forest: &'a Forest, iterations: &Iterations, loops: &[LoopId]) -> Ends<'a> {
+        let ends = |&id: &LoopId| {
+            let mut ends: Vec<(u32, u32)> = Vec::new();
+            for iteration in &iterations[id.index()] {
+                match ends.last_mut().filter(|_| !iteration.begins_instance) {
+                    Some((_, end)) => *end = iteration.end,
+                    None => ends.push((iteration.first, iteration.end)),
+                }
+            }
+            (id, (ends, 0))
+        };
+        let of_loops = loops.iter().map(ends).collect();
+        Ends { forest, of_loops, of_nodes: FxHashMap::default() }
+    }
+
+    /// The instance that begins at a step, which visits a node, and its end. Steps come in order.
+    fn instance_at(&mut self, step: u32, node: Node) -> Option<(LoopId, u32)> {
+        let innermost = self.forest.around(node)?;
+        let id = match self.of_nodes.get(&node) {
+            Some(&id) => id,
+            None => {
+                let chain = std::iter::successors(Some(innermost), |&id| self.forest.get(id).parent);
+                let id = chain.into_iter().find(|id| self.of_loops.contains_key(id))?;
+                self.of_nodes.insert(node, id);
+                id
+            }
+        };
+        let (instances, next) = self.of_loops.get_mut(&id)?;
+        while instances.get(*next).is_some_and(|&(first, _)| first < step) {
+            *next += 1;
+        }
+        instances.get(*next).filter(|&&(first, _)| first == step).map(|&(_, end)| (id, end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Graph;
+    use crate::iterations::all;
+    use crate::{nodes, numbered};
+
+    /// The program of the paper: 60 iterations, in each 6 of an inner loop, the second and the fourth of which do more.
+    fn published() -> (Vec<&'static str>, Vec<Node>) {
+        let plain = |name: &'static str, count: usize| {
+            (0..count).map(move |at| -> &'static str { format!("{name}{at}").leak() })
+        };
+        let mut keys = vec!["init"];
+        keys.extend(plain("seq1.", 9));
+        for _ in 0..60 {
+            keys.extend(["A", "B"]);
+            for inner in 0..6 {
+                keys.push("C");
+                match inner {
+                    1 => keys.extend(["E", "D"]),
+                    3 => keys.extend(["G", "F"]),
+                    _ => {}
+                }
+            }
+            keys.extend(plain("seq3.", 39));
+            keys.push("H");
+        }
+        keys.extend(plain("seq2.", 29));
+        keys.push("fin");
+        let sequence = numbered(keys.iter().copied());
+        (keys, sequence)
+    }
+
+    #[test]
+    fn the_published_program_has_its_published_graph_loops_and_guards() {
+        let (keys, sequence) = published();
+        let graph = Graph::of(sequence.iter().copied());
+        assert_eq!(sequence.len(), 3160);
+        assert_eq!((graph.size(), graph.shown_size()), ([87, 90], [13, 16]));
+        let forest = Forest::new(&graph);
+        let all = all(&forest, &sequence);
+        assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [60, 360]);
+        let [outer, inner] = ["1", "1.1"].map(|name| forest.named(name));
+        let name_of = |part: &WordPart| match *part {
+            WordPart::Step(node) => keys[sequence.iter().position(|&other| other == node).unwrap()],
+            WordPart::Instance(_) => "loop",
+        };
+        let shown = |word: &Word| {
+            let guard: Vec<String> = word.guard.iter().map(Progression::to_string).collect();
+            let names: Vec<&str> = word.parts.iter().map(name_of).collect();
+            format!("{}: {}", guard.join("|"), names.join(" "))
+        };
+        let words_of = |id| words(&forest, &sequence, &all, id);
+        let inner: Vec<String> = words_of(inner).iter().map(shown).collect();
+        assert_eq!(inner, ["0,2,2,1|4,5,0,2: C", "1,1,0,1: C E D", "3,3,0,1: C G F"]);
+        let outer = words_of(outer);
+        assert_eq!((outer.len(), outer[0].count, outer[0].parts.len()), (1, 60, 2 + 1 + 39 + 1));
+        assert_eq!(words_of(None)[0].parts.len(), 10 + 1 + 30);
+    }
+
+    #[test]
+    fn guards_are_by_instance_where_a_word_is_in_the_same_iterations_of_all() {
+        // Loop 2 3: its second instance has an iteration more, which is another one.
+        let sequence = nodes(&[1, 2, 3, 2, 3, 4, 1, 2, 3, 2, 3, 2, 5, 4]);
+        let forest = Forest::new(&Graph::of(sequence.iter().copied()));
+        let all = all(&forest, &sequence);
+        let found = words(&forest, &sequence, &all, forest.named("1.1"));
+        let guards: Vec<(u64, bool, String)> =
+            found.iter().map(|it| (it.count, it.is_by_instance, it.guard[0].to_string())).collect();
+        assert_eq!(guards, [(4, true, "0,1,0,2".into()), (1, false, "4,4,0,1".into())]);
+    }
+}

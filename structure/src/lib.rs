@@ -8,6 +8,7 @@
 // Casts that may lose bits are written nowhere: no reader need ask whether their numbers fit.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 
+mod clusters;
 mod components;
 mod fold;
 mod forest;
@@ -15,17 +16,20 @@ mod graph;
 mod iterations;
 mod main_loop;
 mod node;
+mod outliers;
 mod partition;
 mod sites;
 mod temporal;
 mod words;
 
+pub use clusters::{Cluster, Features, clusters};
 pub use fold::{Fold, Term};
 pub use forest::{Forest, Loop, LoopId};
 pub use graph::{Edge, Graph, GraphBuilder, NodeTotals, Polls, Step, Times};
 pub use iterations::{Iteration, Iterations, iterations};
 pub use main_loop::{LoopTotals, main_loop};
 pub use node::Node;
+pub use outliers::{Outlier, outliers, trend};
 pub use partition::{PartitionBuilder, Progression, partition};
 pub use sites::sites;
 pub use temporal::{TemporalBuilder, TemporalGraph, Way};

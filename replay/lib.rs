@@ -61,6 +61,7 @@ pub mod shared;
 pub mod signals;
 pub mod solvers;
 pub mod statistics;
+pub mod structure;
 pub mod thread_numbers;
 pub mod thread_waits;
 pub mod tools;
@@ -359,7 +360,7 @@ impl Job {
         let mut findings = Findings::default();
         let mut corrected = Corrected::default();
         if self.corrects_clocks {
-            let notes = Notes { positions: Positions::Records, scheme: None };
+            let notes = Notes { positions: Positions::Records, scheme: None, has_steps: false };
             let walked = self.walk(notes, &[], None, exchange, progress)?;
             progress.phase("correct clocks");
             let matching = matching::bytes_needed(trace, &walked, is_alone, false);
@@ -369,7 +370,7 @@ impl Job {
         let scheme = self.scheme.as_ref();
         let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
         let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme, block));
-        let notes = Notes { positions, scheme };
+        let notes = Notes { positions, scheme, has_steps: trace.semantics.replays_all_of_mpi() };
         let walked = self.walk(notes, &corrected.times, details.as_mut(), exchange, progress)?;
         corrected.times = Vec::new();
 
@@ -388,7 +389,7 @@ impl Job {
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::new(has_details);
-        let (mut processes, mut results) = (Vec::new(), Vec::new());
+        let (mut processes, mut results, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         for (mut walked, matches) in walked.into_iter().zip(matches) {
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
             instances.severe = details.as_mut().map(|details| take(&mut details.severe));
@@ -405,9 +406,12 @@ impl Job {
             doubtful.merge(&instances.doubtful);
             processes.push(walked.process);
             results.push(walked.results);
+            steps.push(walked.steps);
         }
 
         let paths = ReportPaths::unify(trace, &processes, exchange)?;
+        let structure = structure::find(&processes, &steps, &paths, exchange)?;
+        debug!(?structure, "structure");
         if let Some(details) = &mut details {
             details.select(&tools, &paths, self.instances, exchange)?;
         }

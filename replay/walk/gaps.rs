@@ -126,6 +126,7 @@ impl ProcessWalk<'_> {
         } else if let Some(since) = off_since {
             let off = self.call_while_off(thread).filter(|_| is_counted);
             self.threads[thread].elapsed.add_off(time - since);
+            self.note_gap(thread, region, time);
             self.leave(thread, region, time);
             // Outside of any region nothing has a position.
             if let Some(off) = off.filter(|_| self.threads[thread].stack.last().is_some()) {

@@ -135,6 +135,9 @@ impl ProcessWalk<'_> {
         let is_outermost = kind.is_mpi && state.stack.mpi_depth == 0;
         if is_outermost {
             state.elapsed.mpi += time - frame.enter;
+            if let Some(steps) = &mut state.steps {
+                steps.leave(frame.path, (frame.enter, time), kind.polling.is_some());
+            }
             if frame.call == CallId::NONE {
                 state.mark_silent_call(frame.row);
             }

@@ -22,6 +22,7 @@ mod requests;
 mod run;
 mod sampling;
 mod stack;
+mod steps;
 mod stream;
 mod tasks;
 mod teams;
@@ -52,6 +53,7 @@ use stream::Content;
 
 pub use attributes::KnownAttributes;
 pub use sampling::Sampled;
+pub use steps::{StepKey, Steps, TimedStep};
 pub(crate) use stream::FARTHEST;
 pub use window_calls::{KeptCalls, MOST_CALLS, WindowCall, WindowCalls};
 
@@ -80,6 +82,8 @@ pub struct Notes<'a> {
     pub positions: Positions,
     /// How timelines are made; `None` without.
     pub scheme: Option<&'a Scheme>,
+    /// Whether steps are noted, for the structure of the run.
+    pub has_steps: bool,
 }
 
 /// A location after the walk. Nothing of it changes afterwards.
@@ -146,6 +150,8 @@ pub struct Walked {
     pub journals: Vec<Journal>,
     /// The records of each location; none unless positions are their numbers.
     pub records: Vec<RecordTimes>,
+    /// The steps of each location; none unless they were noted.
+    pub steps: Vec<Steps>,
     /// The part that later steps add to.
     pub results: Results,
 }
@@ -192,7 +198,7 @@ pub fn walk_again(
     calls: Vec<WindowCalls>,
     memory: &Memory,
 ) -> Result<(Walked, Vec<WindowCalls>), Error> {
-    let notes = Notes { positions: Positions::Nothing, scheme: None };
+    let notes = Notes { positions: Positions::Nothing, scheme: None, has_steps: false };
     let mut state = process::ProcessWalk::new(trace, metrics, files.process, notes);
     state.keep_calls(calls);
     let mut state = walk_on(archive, state, files, &[], memory)?;

@@ -34,6 +34,9 @@ impl ProcessWalk<'_> {
     /// Notes that a request is complete in the current call of a thread.
     #[inline]
     pub(super) fn complete(&mut self, thread: usize, what: Asked) {
+        if let Some(steps) = &mut self.threads[thread].steps {
+            steps.complete();
+        }
         let Some(frame) = self.threads[thread].stack.last_mut() else { return };
         frame.completes = true;
         let is_poll =

@@ -75,7 +75,7 @@ impl<'t> ProcessWalk<'t> {
         trace: &'t Trace,
         metrics: &'t Metrics,
         process: usize,
-        Notes { positions, scheme }: Notes<'t>,
+        Notes { positions, scheme, has_steps }: Notes<'t>,
     ) -> ProcessWalk<'t> {
         let locations = trace.processes[process].locations.clone();
         let bins = scheme.map(|scheme| scheme.bins);
@@ -83,7 +83,7 @@ impl<'t> ProcessWalk<'t> {
             trace,
             metrics,
             process,
-            threads: locations.map(|location| Thread::new(location, positions, bins)).collect(),
+            threads: locations.map(|location| Thread::new(location, positions, bins, has_steps)).collect(),
             tree: CallTree::default(),
             operations: Operations::default(),
             requests: Requests::default(),
@@ -380,7 +380,8 @@ impl<'t> ProcessWalk<'t> {
         let (time, visits) = (self.metrics.time, self.metrics.visits);
         let count = self.threads.len();
         let (mut locations, mut severities) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let (mut journals, mut records, mut timelines) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut journals, mut records) = (Vec::new(), Vec::new());
+        let (mut timelines, mut steps) = (Vec::new(), Vec::new());
         for (number, thread) in self.threads.iter_mut().enumerate() {
             match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
                 Numbering::Nothing | Numbering::Calls(_) => {}
@@ -397,6 +398,7 @@ impl<'t> ProcessWalk<'t> {
             }
             severities.push(thread.finish(time, visits));
             timelines.extend(thread.timeline.take().map(|timeline| timeline.finish()));
+            steps.extend(thread.steps.take().map(|steps| steps.finish()));
             let end = thread.at_finalize.unwrap_or(thread.elapsed);
             locations.push(WalkedLocation {
                 location: thread.location as usize,
@@ -413,6 +415,7 @@ impl<'t> ProcessWalk<'t> {
             operations: Arc::new(self.operations),
             journals,
             records,
+            steps,
             results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }
     }

@@ -8,6 +8,7 @@ use super::gaps::Counted;
 use super::process::ProcessWalk;
 use super::requests::Message;
 use super::stack::NONE;
+use super::steps::Begun;
 use super::thread::Numbering;
 use crate::call_tree::NO_SITE;
 use crate::communicators::Participants;
@@ -311,6 +312,9 @@ impl ProcessWalk<'_> {
         let amounts = [(metrics.bytes_out, sent), (metrics.bytes_in, received)];
         self.count(thread, [(metrics.collectives[moved], 1), amounts[0], amounts[1]]);
         let Some(communicator) = self.communicator(thread, mappings, communicator) else { return };
+        if let Some(steps) = &mut self.threads[thread].steps {
+            steps.note(Begun::Collective(operation.0), communicator, [sent, received]);
+        }
         let neighbors = self.neighbors(thread);
         let class = self.class(operation, neighbors);
         self.decide_collective(thread, class, communicator);

@@ -10,6 +10,7 @@ use super::gaps::{Counted, MissingOperations};
 use super::pending::Pending;
 use super::process::ProcessWalk;
 use super::stack::NONE;
+use super::steps::Begun;
 use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::findings::Finding;
@@ -112,6 +113,7 @@ impl ProcessWalk<'_> {
     /// Adds a send by a blocking call, or by the start of `request`.
     #[inline(always)]
     pub(super) fn send(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
+        self.note_message(thread, message, Begun::Send);
         let with_data = usize::from(message.bytes > 0);
         let metrics = self.metrics;
         self.count(thread, [(metrics.sends[with_data], 1), (metrics.bytes_sent, message.bytes)]);
@@ -159,6 +161,7 @@ impl ProcessWalk<'_> {
 
     /// Posts a receive.
     pub(super) fn post_receive(&mut self, thread: usize, request: u64) {
+        self.note_begun(thread, Begun::Posting);
         let order = self.number_posting(thread);
         let posting = self.posting(thread, order);
         self.start(thread, request, Request::Receive(posting));
@@ -168,6 +171,9 @@ impl ProcessWalk<'_> {
     #[inline(always)]
     pub(super) fn receive(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
         let mut posting = None;
+        if request.is_none() {
+            self.note_message(thread, message, Begun::Receive);
+        }
         if let Some(request) = request {
             let started = self.requests.pending.remove(request);
             self.complete(thread, started.map_or(Asked::Unknown, Request::asked));
@@ -311,6 +317,7 @@ impl ProcessWalk<'_> {
     /// Starts a non-blocking collective operation; which one it is says its completion.
     pub(super) fn request_collective(&mut self, thread: usize, request: u64, time: Ticks) {
         self.decide(thread, Fate::Analysed);
+        self.note_begun(thread, Begun::NonBlocking);
         let mut position = NONE;
         if let Some(call) = self.mpi_call(thread) {
             position = to_u32(self.operations.nonblocking.len());

@@ -126,7 +126,7 @@ impl<'r> Run<'r> {
         if is_event || frame.enter < self.from || stack.len() == 1 || !self.turn(time, None) {
             return false;
         }
-        let Thread { stack, elapsed, .. } = &mut *self.thread;
+        let Thread { stack, elapsed, steps, .. } = &mut *self.thread;
         stack.mpi_depth -= u32::from(is_mpi);
         let is_outermost = is_mpi && stack.mpi_depth == 0;
         let mut silent = None;
@@ -135,6 +135,9 @@ impl<'r> Run<'r> {
         {
             if is_outermost {
                 elapsed.mpi += time - frame.enter;
+                if let Some(steps) = steps {
+                    steps.leave(frame.path, (frame.enter, time), false);
+                }
                 silent = (frame.call == CallId::NONE).then_some(frame.row);
             }
             close_call(frame, is_outermost, time, self.trace, self.operations, self.coverage);

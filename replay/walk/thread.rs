@@ -4,6 +4,7 @@ use model::Ticks;
 
 use super::sampling::ThreadSamples;
 use super::stack::{Frame, Stack};
+use super::steps::StepCollector;
 use super::tasks::Schedule;
 use super::timelines::ThreadTimeline;
 use super::{Positions, RecordTimes, WindowCalls};
@@ -91,10 +92,12 @@ pub(super) struct Thread {
     pub(super) numbering: Numbering,
     /// When time was spent, if details are wanted.
     pub(super) timeline: Option<Box<ThreadTimeline>>,
+    /// Its steps, if they are noted.
+    pub(super) steps: Option<Box<StepCollector>>,
 }
 
 impl Thread {
-    pub(super) fn new(location: usize, positions: Positions, bins: Option<Bins>) -> Thread {
+    pub(super) fn new(location: usize, positions: Positions, bins: Option<Bins>, has_steps: bool) -> Thread {
         Thread {
             location: to_u32(location),
             stack: Stack::default(),
@@ -115,6 +118,7 @@ impl Thread {
                 Positions::Records => Numbering::Records(RecordTimes::default()),
             },
             timeline: bins.map(|bins| Box::new(ThreadTimeline::new(bins))),
+            steps: has_steps.then(Box::default),
         }
     }
 
@@ -236,6 +240,9 @@ impl Thread {
     /// Pushes a frame at the current time; the time so far is accounted to the frame above.
     #[inline(always)]
     pub(super) fn push(&mut self, frame: Frame) {
+        if let Some(steps) = &mut self.steps {
+            steps.begin(frame.enter);
+        }
         self.account_innermost(frame.enter);
         self.add_visit(frame.row);
         self.stack.push(frame);
@@ -318,7 +325,7 @@ mod tests {
 
     #[test]
     fn exclusive_times_sum_up_to_the_lifetime() {
-        let mut thread = Thread::new(0, Positions::Nothing, None);
+        let mut thread = Thread::new(0, Positions::Nothing, None, false);
         thread.push(Frame::new(PathId::new(0), Row::new(0), 7, 10));
         thread.push(Frame::new(PathId::new(1), Row::new(1), 8, 14));
         thread.pop(20);
@@ -330,7 +337,7 @@ mod tests {
 
     #[test]
     fn time_between_two_roots_belongs_to_nothing() {
-        let mut thread = Thread::new(0, Positions::Nothing, None);
+        let mut thread = Thread::new(0, Positions::Nothing, None, false);
         thread.push(Frame::new(PathId::default(), Row::default(), 7, 10));
         thread.pop(12);
         thread.push(Frame::new(PathId::default(), Row::default(), 7, 30));

@@ -382,6 +382,11 @@ impl Job {
         let latecomers = details.as_mut().map(DetailsCollector::latecomers);
         let matches = matching::match_operations(&tools, &walked, &mut findings, latecomers, exchange)?;
         deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
+        let structure = structure::find(&tools, &walked, &matches, exchange)?;
+        if let Some(structure) = &structure {
+            let how: Vec<_> = structure.locations.iter().map(|it| (it.numbering, it.own.len())).collect();
+            debug!(structure.iterations, ?structure.correspondence, ?how, "structure");
+        }
 
         progress.phase("find wait states");
         let bounds = statistics::bounds(&walked, trace.semantics, exchange)?;
@@ -389,7 +394,7 @@ impl Job {
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::new(has_details);
-        let (mut processes, mut results, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut processes, mut results) = (Vec::new(), Vec::new());
         for (mut walked, matches) in walked.into_iter().zip(matches) {
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
             instances.severe = details.as_mut().map(|details| take(&mut details.severe));
@@ -406,12 +411,9 @@ impl Job {
             doubtful.merge(&instances.doubtful);
             processes.push(walked.process);
             results.push(walked.results);
-            steps.push(walked.steps);
         }
 
         let paths = ReportPaths::unify(trace, &processes, exchange)?;
-        let structure = structure::find(&processes, &steps, &paths, exchange)?;
-        debug!(?structure, "structure");
         if let Some(details) = &mut details {
             details.select(&tools, &paths, self.instances, exchange)?;
         }

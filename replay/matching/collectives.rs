@@ -96,6 +96,20 @@ pub(super) fn numbers(trace: &Trace, walked: &Walked) -> Vec<Numbers> {
     collectives.iter().zip(instances).map(numbers).collect()
 }
 
+/// For each blocking operation of a process that moves data, or is a barrier, among several processes: its communicator, and its
+/// number there. `None` for others.
+pub(crate) fn instances(trace: &Trace, walked: &Walked) -> Vec<Option<(u32, u32)>> {
+    let instance = |(collective, numbers): (&Collective, Numbers)| {
+        let is_alone = matches!(
+            trace.communicators.get(collective.communicator as usize),
+            None | Some(Participants::Myself)
+        );
+        let is_of_data = Series::of(collective) == Series::Data;
+        (is_of_data && !is_alone).then_some((collective.communicator, numbers.instance))
+    };
+    walked.operations.collectives.iter().zip(numbers(trace, walked)).map(instance).collect()
+}
+
 /// The part of a process in a blocking operation.
 pub(super) fn part(
     walked: &Walked,
@@ -127,7 +141,7 @@ pub(super) fn part(
 }
 
 /// The worker that judges an operation: spread evenly, and the same for all members.
-pub(super) fn judge_of(communicator: u32, instance: u32, workers: usize) -> usize {
+pub(crate) fn judge_of(communicator: u32, instance: u32, workers: usize) -> usize {
     (communicator as usize).wrapping_mul(31).wrapping_add(instance as usize) % workers
 }
 

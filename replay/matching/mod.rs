@@ -45,6 +45,7 @@ use crate::walk::Walked;
 use returns::Questions;
 
 pub(crate) use channels::Channels;
+pub(crate) use collectives::{instances, judge_of};
 pub use latecomers::{Latecomer, Latecomers};
 use messages::Near;
 pub(crate) use one_sided::match_epochs;

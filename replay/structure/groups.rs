@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use structure::{LoopId, LoopTotals, main_loop};
 
-use super::Structure;
-use super::local::{Borders, Level, Local};
+use super::local::{Level, Local};
+use crate::call_tree::CallPath;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
-use crate::exchange::{Batch, Exchange, share};
+use crate::exchange::{Batch, Exchange};
 use crate::int::{to_u64, to_usize, words};
-use crate::report_paths::ReportPaths;
-use crate::walk::{Steps, WalkedProcess};
-use crate::wire::{Half, Wire};
+use crate::walk::{Steps, Walked};
+use crate::wire::Wire;
 
 /// Key of a group: a hash of what its locations have in common.
 type GroupKey = u128;
@@ -20,8 +19,9 @@ type GroupKey = u128;
 /// The structures of this worker's locations.
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
-    locals: Vec<Local>,
-    main: Vec<Option<LoopId>>,
+    pub(super) locals: Vec<Local>,
+    /// The main loop of each.
+    pub(super) main: Vec<Option<LoopId>>,
 }
 
 impl Groups {
@@ -31,17 +31,15 @@ impl Groups {
     /// If a worker failed.
     pub(super) fn find(
         level: Level,
-        processes: &[WalkedProcess],
-        steps: &[Vec<Steps>],
-        paths: &ReportPaths,
+        processes: &[Walked],
         exchange: &mut dyn Exchange,
     ) -> Result<Groups, Error> {
         let (mut locals, mut keys) = (Vec::new(), Vec::new());
-        for ((process, steps), numbers) in processes.iter().zip(steps).zip(&paths.numbers) {
+        for Walked { process, steps, .. } in processes {
+            let hashes = hashes(&process.paths);
             for (steps, location) in steps.iter().zip(&process.locations) {
                 let local = Local::new(steps, level);
-                let rank = to_u64(location.location);
-                keys.push((key(&local, steps, level, |path| numbers[path].to_half().into()), rank));
+                keys.push((key(&local, steps, level, &hashes), to_u64(location.location)));
                 locals.push(local);
             }
         }
@@ -59,55 +57,18 @@ impl Groups {
         };
         self.locals.iter().zip(&self.main).map(of).map(to_u64).sum()
     }
-
-    /// Gives the iterations of all locations common numbers.
-    ///
-    /// # Errors
-    /// If a worker failed.
-    pub(super) fn common(
-        &self,
-        steps: &[Vec<Steps>],
-        exchange: &mut dyn Exchange,
-    ) -> Result<Structure, Error> {
-        let mut weights: BTreeMap<u64, i128> = BTreeMap::new();
-        let mut counts = Vec::new();
-        for ((local, main), steps) in self.locals.iter().zip(&self.main).zip(steps.iter().flatten()) {
-            let iterations = main.map(|id| local.iterations(id)).unwrap_or_default();
-            let borders = Borders::new(steps);
-            let ticks: i128 = iterations.iter().map(|&iteration| i128::from(borders.ticks(iteration))).sum();
-            counts.push(to_u64(iterations.len()));
-            if !steps.is_empty() {
-                *weights.entry(to_u64(iterations.len())).or_default() += ticks;
-            }
-        }
-        let mut batch = Batch::new();
-        for (count, ticks) in &weights {
-            count.put(&mut batch);
-            ticks.put(&mut batch);
-        }
-        let mut all: BTreeMap<u64, i128> = BTreeMap::new();
-        for batch in share(exchange, batch)? {
-            let mut reader = BatchReader::new(&batch);
-            while !reader.is_empty() {
-                let (count, ticks) = <(u64, i128)>::get(&mut reader);
-                *all.entry(count).or_default() += ticks;
-            }
-        }
-        let most = all.into_iter().rev().max_by_key(|&(_, ticks)| ticks);
-        Ok(Structure { iterations: most.map_or(0, |(count, _)| count), counts })
-    }
 }
 
 /// What a location has in common with others of its group: keys of nodes in the order of first visits, the sites that these
 /// have, edges without counts, and loops.
-fn key(local: &Local, steps: &Steps, level: Level, path_of: impl Fn(usize) -> u64) -> GroupKey {
+fn key(local: &Local, steps: &Steps, level: Level, paths: &[u64]) -> GroupKey {
     let mut hash = Hash128::default();
     let mut nodes = 0;
     for (step, base) in steps.iter().zip(&local.base) {
         if base.index() > nodes {
             nodes = base.index();
             let key = steps.keys[step.key as usize];
-            hash.add(path_of(key.path.index()));
+            hash.add(paths[key.path.index()]);
             hash.add(if level == Level::Shape { key.shape } else { 0 });
         }
     }
@@ -129,6 +90,18 @@ fn key(local: &Local, steps: &Steps, level: Level, path_of: impl Fn(usize) -> u6
         hash.add(parent << 32 | u64::from(it.header.number()));
     }
     hash.0
+}
+
+/// Hashes of call paths: of regions and call sites, the same for all processes.
+fn hashes(paths: &[CallPath]) -> Vec<u64> {
+    let mut hashes: Vec<u64> = Vec::with_capacity(paths.len());
+    for path in paths {
+        let mut hash = Hash128::default();
+        hash.add(hashes.get(path.parent.index()).copied().unwrap_or(0));
+        hash.add(u64::from(path.region) << 32 | u64::from(path.site));
+        hashes.push(words(hash.0)[1]);
+    }
+    hashes
 }
 
 /// A hash of 128 bits.

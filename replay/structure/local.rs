@@ -81,6 +81,11 @@ impl Borders {
         Borders { enters: steps.iter().map(|step| step.enter).collect(), end }
     }
 
+    /// The times at which steps were entered.
+    pub(crate) fn into_enters(self) -> Vec<Ticks> {
+        self.enters
+    }
+
     /// The time of an iteration: from the enter of its first step to that of the step behind its last one.
     pub(crate) fn ticks(&self, iteration: Iteration) -> Ticks {
         let end = self.enters.get(iteration.end as usize).copied().unwrap_or(self.end);

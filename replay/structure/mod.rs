@@ -5,42 +5,37 @@
 //!     steps ─► local (graph, loops) ─► groups (main loop) ─► common numbers
 //! ```
 
+mod agree;
 mod groups;
 mod local;
+mod meetings;
 
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::int::to_u64;
-use crate::report_paths::ReportPaths;
-use crate::walk::{Steps, WalkedProcess};
+use crate::matching::Matches;
+use crate::tools::Tools;
+use crate::walk::Walked;
 
+pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
 use groups::Groups;
 use local::Level;
 
 /// Share of the steps that need known call sites for these to decide which steps are alike, in tenths.
 const KNOWN: u64 = 9;
 
-/// The structure of the run, as this worker knows it.
-#[derive(Clone, Debug, Default)]
-pub struct Structure {
-    /// The number of iterations that most of the time is in; 0 without a loop.
-    pub iterations: u64,
-    /// By location: its own number of iterations of its main loop.
-    pub counts: Vec<u64>,
-}
-
-/// Finds the structure of the run.
+/// Finds the structure of the run: common numbers of the iterations of all locations; `None` without a loop.
 ///
 /// # Errors
 /// If a worker failed.
 pub fn find(
-    processes: &[WalkedProcess],
-    steps: &[Vec<Steps>],
-    paths: &ReportPaths,
+    tools: &Tools<'_>,
+    processes: &[Walked],
+    matches: &[Matches],
     exchange: &mut dyn Exchange,
-) -> Result<Structure, Error> {
+) -> Result<Option<Agreed>, Error> {
     let mut sums = [0_u64; 2];
-    for (process, steps) in processes.iter().zip(steps) {
+    for Walked { process, steps, .. } in processes {
         for steps in steps {
             sums[0] += to_u64(local::with_sites(steps, &process.paths));
             sums[1] += to_u64(steps.len());
@@ -50,18 +45,17 @@ pub fn find(
     let levels = if 10 * known >= KNOWN * all { &[Level::Site][..] } else { &[Level::Shape, Level::Path] };
     let mut best: Option<(u64, Groups)> = None;
     for &level in levels {
-        let groups = Groups::find(level, processes, steps, paths, exchange)?;
+        let groups = Groups::find(level, processes, exchange)?;
         let [covered] = summed([groups.covered()], exchange)?;
-        let is_better = best.as_ref().is_none_or(|(before, _)| 2 * before < all && covered > *before);
-        if is_better {
+        if best.as_ref().is_none_or(|&(before, _)| covered > before) {
             best = Some((covered, groups));
         }
         if 2 * covered >= all {
             break;
         }
     }
-    let Some((_, groups)) = best else { return Ok(Structure::default()) };
-    groups.common(steps, exchange)
+    let Some((_, groups)) = best else { return Ok(None) };
+    agree::agree(tools, processes, matches, groups, exchange)
 }
 
 /// Sums over all workers.

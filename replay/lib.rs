@@ -383,9 +383,10 @@ impl Job {
         let matches = matching::match_operations(&tools, &walked, &mut findings, latecomers, exchange)?;
         deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
         let structure = structure::find(&tools, &walked, &matches, exchange)?;
-        if let Some(structure) = &structure {
+        if let Some((structure, series)) = &structure {
             let how: Vec<_> = structure.locations.iter().map(|it| (it.numbering, it.own.len())).collect();
-            debug!(structure.iterations, ?structure.correspondence, ?how, "structure");
+            let signature = structure::signature(series, 0);
+            debug!(structure.iterations, ?structure.correspondence, ?how, ?signature, "structure");
         }
 
         progress.phase("find wait states");

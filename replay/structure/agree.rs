@@ -50,6 +50,8 @@ pub struct LocationIterations {
     pub numbering: Numbering,
     /// Its own iterations, by steps.
     pub own: Vec<Iteration>,
+    /// The word of each of these.
+    pub(super) words: Vec<u32>,
     /// The time at which each of its steps was entered.
     enters: Vec<Ticks>,
 }
@@ -79,6 +81,11 @@ pub struct Correspondence {
 }
 
 impl LocationIterations {
+    /// The time at which a step was entered.
+    pub(super) fn enter(&self, step: usize) -> Ticks {
+        self.enters[step]
+    }
+
     /// The place of the iteration with a call among the location's own, if it is in one.
     fn place(&self, enter: Ticks) -> Option<usize> {
         let step = to_u32(self.enters.partition_point(|&time| time <= enter).checked_sub(1)?);
@@ -119,13 +126,13 @@ pub(super) fn agree(
         if steps.is_empty() {
             continue;
         }
-        let own = main.map(|id| local.iterations(id)).unwrap_or_default();
+        let (own, words) = main.map(|id| local.iterations(id)).unwrap_or_default();
         let borders = Borders::new(steps);
         let ticks = own.iter().map(|&iteration| i128::from(borders.ticks(iteration))).sum::<i128>();
         *weights.entry(to_u64(own.len())).or_default() += ticks;
         let numbering = Numbering::NotComparable;
         let (location, enters) = (to_u32(location.location), borders.into_enters());
-        lines.push((local, LocationIterations { location, numbering, own, enters }));
+        lines.push((local, LocationIterations { location, numbering, own, words, enters }));
     }
     let candidates = candidates(&weights, exchange)?;
     let mut best: Option<Agreed> = None;
@@ -180,7 +187,7 @@ fn with_count(
         } else if count == 0 {
             Numbering::NotComparable
         } else if let Some(id) = other_loop(local, count) {
-            line.own = local.iterations(id);
+            (line.own, line.words) = local.iterations(id);
             Numbering::OtherLoop
         } else if own > count && own.is_multiple_of(count) {
             let each = own / count;
@@ -203,7 +210,8 @@ fn with_count(
 fn other_loop(local: &Local, count: u64) -> Option<LoopId> {
     let ids = local.forest.ids().filter(|id| local.totals[id.index()].iterations == count);
     let steps = |id: &LoopId| {
-        let ends = local.iterations(*id).iter().map(|it| u64::from(it.end - it.first)).sum::<u64>();
+        let (iterations, _) = local.iterations(*id);
+        let ends = iterations.iter().map(|it| u64::from(it.end - it.first)).sum::<u64>();
         (ends, local.forest.name(*id))
     };
     ids.max_by_key(steps)

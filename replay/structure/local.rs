@@ -54,15 +54,14 @@ impl Local {
         Local { base, sequence, graph, forest, totals }
     }
 
-    /// The iterations of a loop.
-    pub(crate) fn iterations(&self, id: LoopId) -> Vec<Iteration> {
-        let mut all = Vec::new();
+    /// The iterations of a loop, and the word of each, by the order in which words first occur.
+    pub(crate) fn iterations(&self, id: LoopId) -> (Vec<Iteration>, Vec<u32>) {
+        let mut all: Vec<Vec<Iteration>> = vec![Vec::new(); self.forest.loops().len()];
         structure::iterations(&self.forest, self.sequence.iter().copied(), |of, iteration| {
-            if of == id {
-                all.push(iteration);
-            }
+            all[of.index()].push(iteration);
         });
-        all
+        let words = structure::words(&self.forest, &self.sequence, &all, Some(id)).of_iterations;
+        (all.swap_remove(id.index()), words)
     }
 }
 

@@ -9,6 +9,7 @@ mod agree;
 mod groups;
 mod local;
 mod meetings;
+mod series;
 
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
@@ -18,6 +19,8 @@ use crate::tools::Tools;
 use crate::walk::Walked;
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
+pub use series::{IterationTotals, Signature, Spread, signature};
+
 use groups::Groups;
 use local::Level;
 
@@ -33,7 +36,7 @@ pub fn find(
     processes: &[Walked],
     matches: &[Matches],
     exchange: &mut dyn Exchange,
-) -> Result<Option<Agreed>, Error> {
+) -> Result<Option<(Agreed, Vec<IterationTotals>)>, Error> {
     let mut sums = [0_u64; 2];
     for Walked { process, steps, .. } in processes {
         for steps in steps {
@@ -55,7 +58,9 @@ pub fn find(
         }
     }
     let Some((_, groups)) = best else { return Ok(None) };
-    agree::agree(tools, processes, matches, groups, exchange)
+    let Some(agreed) = agree::agree(tools, processes, matches, groups, exchange)? else { return Ok(None) };
+    let series = series::series(processes, &agreed, exchange)?;
+    Ok(Some((agreed, series)))
 }
 
 /// Sums over all workers.

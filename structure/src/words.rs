@@ -30,8 +30,17 @@ pub struct Word {
     pub is_by_instance: bool,
 }
 
-/// Returns the words of a loop by first occurrence. `None` stands for the whole sequence, which has one word.
-pub fn words(forest: &Forest, sequence: &[Node], iterations: &Iterations, id: Option<LoopId>) -> Vec<Word> {
+/// The words of a loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Words {
+    /// By first occurrence.
+    pub all: Vec<Word>,
+    /// By iteration: its word.
+    pub of_iterations: Vec<u32>,
+}
+
+/// Returns the words of a loop. `None` stands for the whole sequence, which has one word.
+pub fn words(forest: &Forest, sequence: &[Node], iterations: &Iterations, id: Option<LoopId>) -> Words {
     let whole = [Iteration { first: 0, end: crate::to_u32(sequence.len()), begins_instance: true }];
     let all: &[Iteration] = id.map_or(&whole, |id| &iterations[id.index()]);
     let children: Vec<LoopId> = forest.children(id).collect();
@@ -73,7 +82,8 @@ pub fn words(forest: &Forest, sequence: &[Node], iterations: &Iterations, id: Op
         let guard = if is_by_instance { by_instance.into_iter().next().unwrap_or_default() } else { guard };
         Word { parts, count, guard: partition(guard), is_by_instance }
     };
-    words.into_iter().zip(counts).zip(guards).zip(numbers).map(word).collect()
+    let all = words.into_iter().zip(counts).zip(guards).zip(numbers).map(word).collect();
+    Words { all, of_iterations: of_iterations.into_iter().map(crate::to_u32).collect() }
 }
 
 /// By word: for each instance with it, the numbers of its iterations there, from 0.
@@ -195,7 +205,7 @@ mod tests {
             let names: Vec<&str> = word.parts.iter().map(name_of).collect();
             format!("{}: {}", guard.join("|"), names.join(" "))
         };
-        let words_of = |id| words(&forest, &sequence, &all, id);
+        let words_of = |id| words(&forest, &sequence, &all, id).all;
         let inner: Vec<String> = words_of(inner).iter().map(shown).collect();
         assert_eq!(inner, ["0,2,2,1|4,5,0,2: C", "1,1,0,1: C E D", "3,3,0,1: C G F"]);
         let outer = words_of(outer);
@@ -209,7 +219,8 @@ mod tests {
         let sequence = nodes(&[1, 2, 3, 2, 3, 4, 1, 2, 3, 2, 3, 2, 5, 4]);
         let forest = Forest::new(&Graph::of(sequence.iter().copied()));
         let all = all(&forest, &sequence);
-        let found = words(&forest, &sequence, &all, forest.named("1.1"));
+        let Words { all: found, of_iterations } = words(&forest, &sequence, &all, forest.named("1.1"));
+        assert_eq!(of_iterations, [0, 0, 0, 0, 1]);
         let guards: Vec<(u64, bool, String)> =
             found.iter().map(|it| (it.count, it.is_by_instance, it.guard[0].to_string())).collect();
         assert_eq!(guards, [(4, true, "0,1,0,2".into()), (1, false, "4,4,0,1".into())]);

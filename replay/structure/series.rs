@@ -1,0 +1,248 @@
+//! Series: times of each iteration over all locations (structure 3.1).
+
+use model::Ticks;
+use structure::{Cluster, Features, Outlier};
+
+use super::agree::{Agreed, LocationIterations};
+use crate::error::Error;
+use crate::exchange::batch::BatchReader;
+use crate::exchange::{Batch, Exchange, reduce};
+use crate::int::to_usize;
+use crate::walk::{Steps, Walked};
+use crate::wire::{Wire, batch_of, wire};
+
+/// Most clusters of iterations.
+const CLUSTERS: usize = 10;
+
+/// A quantity of an iteration, over all locations that have it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spread {
+    /// Over all.
+    pub sum: i128,
+    /// At the location that has least.
+    pub least: i64,
+    /// At the location that has most, and which that is: the first of equals.
+    pub most: i64,
+    /// That location.
+    pub most_at: u32,
+}
+
+wire!(Spread { sum, least, most, most_at });
+
+impl Spread {
+    const NONE: Spread = Spread { sum: 0, least: i64::MAX, most: i64::MIN, most_at: u32::MAX };
+
+    fn add(&mut self, location: u32, value: i64) {
+        self.merge(&Spread { sum: value.into(), least: value, most: value, most_at: location });
+    }
+
+    /// Adds that of later locations.
+    fn merge(&mut self, other: &Spread) {
+        self.sum += other.sum;
+        self.least = self.least.min(other.least);
+        if other.most > self.most {
+            (self.most, self.most_at) = (other.most, other.most_at);
+        }
+    }
+}
+
+/// An iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IterationTotals {
+    /// When the first location began it, and the last one ended it.
+    pub begin: Ticks,
+    /// See `begin`.
+    pub end: Ticks,
+    /// Locations with it.
+    pub locations: u64,
+    /// Ticks in it.
+    pub time: Spread,
+    /// Ticks in MPI.
+    pub mpi: Spread,
+    /// Hash of its words at all locations.
+    pub words: u64,
+    /// Whether an instance of the loop begins or ends with it at a location.
+    pub is_border: bool,
+}
+
+wire!(IterationTotals { begin, end, locations, time, mpi, words, is_border });
+
+impl IterationTotals {
+    const NONE: IterationTotals = IterationTotals {
+        begin: Ticks::MAX,
+        end: Ticks::MIN,
+        locations: 0,
+        time: Spread::NONE,
+        mpi: Spread::NONE,
+        words: 0,
+        is_border: false,
+    };
+
+    /// Ticks from the first begin to the last end; 0 if no location has it.
+    pub fn elapsed(&self) -> Ticks {
+        if self.locations == 0 { 0 } else { self.end - self.begin }
+    }
+
+    /// Adds that of later locations.
+    fn merge(&mut self, other: &IterationTotals) {
+        self.begin = self.begin.min(other.begin);
+        self.end = self.end.max(other.end);
+        self.locations += other.locations;
+        self.time.merge(&other.time);
+        self.mpi.merge(&other.mpi);
+        self.words = self.words.wrapping_add(other.words);
+        self.is_border |= other.is_border;
+    }
+}
+
+/// All iterations, from number 1 on; of all locations on worker 0.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn series(
+    processes: &[Walked],
+    agreed: &Agreed,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<IterationTotals>, Error> {
+    let mut all = vec![IterationTotals::NONE; to_usize(agreed.iterations)];
+    let located = processes.iter().flat_map(|walked| walked.steps.iter());
+    for (steps, line) in located.filter(|steps| !steps.is_empty()).zip(&agreed.locations) {
+        add(steps, line, &mut all);
+    }
+    reduce(exchange, all, batch_of_all, |all, batch| {
+        let mut reader = BatchReader::new(batch);
+        all.iter_mut().for_each(|one| one.merge(&IterationTotals::get(&mut reader)));
+    })
+}
+
+fn batch_of_all(all: &Vec<IterationTotals>) -> Batch {
+    batch_of(all)
+}
+
+/// Adds the iterations of a location.
+fn add(steps: &Steps, line: &LocationIterations, all: &mut [IterationTotals]) {
+    // Ticks in MPI before each step: in steps and polls. Polls before a step are behind the step before.
+    let mut in_mpi = Vec::with_capacity(steps.len() + 1);
+    let mut leaves = Vec::with_capacity(steps.len());
+    let mut polls = steps.polls.iter().peekable();
+    let mut sum: Ticks = 0;
+    for (number, step) in (0..).zip(steps.iter()) {
+        let polled = polls.next_if(|(before, _)| *before == number).map_or(0, |(_, polls)| polls.ticks);
+        in_mpi.push([sum, sum + polled]);
+        sum += polled + step.leave - step.enter;
+        leaves.push(step.leave);
+    }
+    in_mpi.push([sum, sum]);
+    let mut open: Option<(usize, IterationTotals)> = None;
+    let mut put = |open: Option<(usize, IterationTotals)>| {
+        if let Some((number, one)) = open
+            && let Some(place) = number.checked_sub(1)
+            && let Some(all) = all.get_mut(place)
+        {
+            all.merge(&one);
+        }
+    };
+    for (place, own) in line.own.iter().enumerate() {
+        let Some(number) = line.number(place).and_then(|number| usize::try_from(number).ok()) else {
+            continue;
+        };
+        let (first, end) = (own.first as usize, own.end as usize);
+        let is_last = line.own.get(place + 1).is_none_or(|next| next.first != own.end);
+        let begin = leaves.get(first).map_or(0, |_| line.enter(first));
+        let until = if is_last { leaves[end - 1] } else { line.enter(end) };
+        let mpi = in_mpi[end][usize::from(!is_last)] - in_mpi[first][1];
+        let mut one = IterationTotals {
+            begin,
+            end: until,
+            locations: 1,
+            words: mixed(u64::from(line.location) << 32 | u64::from(line.words[place])),
+            is_border: is_last || own.begins_instance,
+            ..IterationTotals::NONE
+        };
+        // Several of its own may be one.
+        match open.take() {
+            Some((before, part)) if before == number => {
+                one.begin = part.begin;
+                one.words = one.words.wrapping_add(part.words.rotate_left(1));
+                one.is_border |= part.is_border;
+                one.time.add(line.location, until - begin + part.time.most);
+                one.mpi.add(line.location, mpi + part.mpi.most);
+            }
+            before => {
+                put(before);
+                one.time.add(line.location, until - begin);
+                one.mpi.add(line.location, mpi);
+            }
+        }
+        open = Some((number, one));
+    }
+    put(open);
+}
+
+fn mixed(word: u64) -> u64 {
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb)
+}
+
+/// Iterations that stand for others, and those unlike the others (structure 3.3, 3.5).
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Signature {
+    /// Iterations that are alike; members and representatives are numbers less 1.
+    pub clusters: Vec<Cluster>,
+    /// How far from each other members may be.
+    pub distance: f64,
+    /// By place: number less 1.
+    pub outliers: Vec<Outlier>,
+    /// Relative change of the elapsed time over the run.
+    pub trend: Option<f64>,
+    /// How wrong elapsed time, time and time in MPI are, if each iteration took as long as its representative: relative.
+    pub errors: [f64; 3],
+    /// The same if the first iterations stood for all.
+    pub first_errors: [f64; 3],
+}
+
+/// Finds iterations that stand for others; `None` of fewer than three. `error` is the error of the clocks in ticks.
+pub fn signature(all: &[IterationTotals], error: Ticks) -> Option<Signature> {
+    if all.len() < 3 || all.iter().any(|one| one.locations == 0) {
+        return None;
+    }
+    let columns: Vec<[f64; 3]> =
+        all.iter().map(|one| [one.elapsed() as f64, one.time.sum as f64, one.mpi.sum as f64]).collect();
+    let locations = all.iter().map(|one| one.locations).max().unwrap_or(0) as f64;
+    let mean = columns.iter().map(|column| column[1]).sum::<f64>() / all.len() as f64;
+    let feature = |&[elapsed, time, mpi]: &[f64; 3]| [time / mean, mpi / mean, elapsed * locations / mean];
+    let features: Vec<Features> = columns.iter().map(feature).collect();
+    let mut known = std::collections::BTreeMap::new();
+    let mut class = |words: u64| {
+        let next = known.len();
+        crate::int::to_u32(*known.entry(words).or_insert(next))
+    };
+    let classes: Vec<u32> = all.iter().map(|one| class(one.words)).collect();
+    let (distance, clusters) = structure::clusters(&features, &classes, CLUSTERS);
+    let weights: Vec<(usize, f64)> =
+        clusters.iter().map(|cluster| (cluster.representative, cluster.members.len() as f64)).collect();
+    let first: Vec<(usize, f64)> = {
+        let count = all.len().min(CLUSTERS);
+        (0..count).map(|at| (at, all.len() as f64 / count as f64)).collect()
+    };
+    let errors = |weights: &[(usize, f64)]| {
+        std::array::from_fn(|axis| {
+            let total: f64 = columns.iter().map(|column| column[axis]).sum();
+            let predicted: f64 = weights.iter().map(|&(at, weight)| weight * columns[at][axis]).sum();
+            (predicted - total).abs() / total.max(1.0)
+        })
+    };
+    let inner: Vec<usize> = (0..all.len()).filter(|&at| !all[at].is_border).collect();
+    let elapsed: Vec<Ticks> = inner.iter().map(|&at| all[at].elapsed()).collect();
+    let outliers = structure::outliers(&elapsed, error);
+    let outliers =
+        outliers.into_iter().map(|outlier| Outlier { place: inner[outlier.place], ..outlier }).collect();
+    Some(Signature {
+        errors: errors(&weights),
+        first_errors: errors(&first),
+        clusters,
+        distance,
+        outliers,
+        trend: structure::trend(&elapsed),
+    })
+}

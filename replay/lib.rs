@@ -88,6 +88,7 @@ pub use exchange::Exchange;
 pub use options::{DetailsPlace, MemoryLimit, Options, Semantics};
 pub use report::{Summary, WaitState};
 
+use crate::structure::{ByIteration, Structure};
 use agreement::Basis;
 use assignment::Owners;
 use causes::{Collected, Culprits};
@@ -117,6 +118,8 @@ use walk::{Notes, Positions, Walked};
 pub struct Outcome {
     /// The summary of the report; on worker 0 only.
     pub summary: Option<Summary>,
+    /// The structure of the run, if it has a loop; on worker 0 that of all locations.
+    pub structure: Option<Structure>,
     /// Whether the trace lacks data, on every worker.
     pub lacks_data: bool,
 }
@@ -382,12 +385,8 @@ impl Job {
         let latecomers = details.as_mut().map(DetailsCollector::latecomers);
         let matches = matching::match_operations(&tools, &walked, &mut findings, latecomers, exchange)?;
         deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
-        let structure = structure::find(&tools, &walked, &matches, exchange)?;
-        if let Some((structure, series)) = &structure {
-            let how: Vec<_> = structure.locations.iter().map(|it| (it.numbering, it.own.len())).collect();
-            let signature = structure::signature(series, 0);
-            debug!(structure.iterations, ?structure.correspondence, ?how, ?signature, "structure");
-        }
+        let (agreed, mut structure) = structure::find(&tools, &walked, &matches, exchange)?.unzip();
+        let mut by_iteration = agreed.map(ByIteration::new);
 
         progress.phase("find wait states");
         let bounds = statistics::bounds(&walked, trace.semantics, exchange)?;
@@ -399,7 +398,10 @@ impl Job {
         for (mut walked, matches) in walked.into_iter().zip(matches) {
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
             instances.severe = details.as_mut().map(|details| take(&mut details.severe));
-            let waiting = wait_states::find((trace, metrics, scheme), &mut walked, &matches, &mut instances);
+            let tools_of_waits = (trace, metrics, scheme);
+            let by_iteration = by_iteration.as_mut();
+            let waiting =
+                wait_states::find(tools_of_waits, &mut walked, &matches, &mut instances, by_iteration);
             thread_waits::find(metrics, scheme, &mut walked, &mut instances);
             if let Some(details) = &mut details {
                 details.severe = instances.severe.unwrap_or_default();
@@ -412,6 +414,10 @@ impl Job {
             doubtful.merge(&instances.doubtful);
             processes.push(walked.process);
             results.push(walked.results);
+        }
+
+        if let (Some(structure), Some(by_iteration)) = (&mut structure, by_iteration) {
+            structure.metrics = by_iteration.of_all(exchange)?;
         }
 
         let paths = ReportPaths::unify(trace, &processes, exchange)?;
@@ -468,7 +474,7 @@ impl Job {
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
         let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;
         progress.done();
-        Ok(Outcome { summary, lacks_data: answer == [1] })
+        Ok(Outcome { summary, structure, lacks_data: answer == [1] })
     }
 }
 

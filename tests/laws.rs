@@ -559,7 +559,7 @@ fn another_reading_of_a_wait_is_no_second_delay() {
         let found = |metrics: &Metrics| -> Vec<_> {
             let walked = |process| {
                 let files = walk::open(&archive, &trace, process).unwrap();
-                let notes = Notes { positions: Positions::Journal, scheme: None };
+                let notes = Notes { positions: Positions::Journal, scheme: None, has_steps: false };
                 walk::walk(&archive, &trace, metrics, &files, notes, &[], &memory).unwrap()
             };
             let walked: Vec<Walked> = (0..trace.processes.len()).map(walked).collect();
@@ -579,7 +579,7 @@ fn another_reading_of_a_wait_is_no_second_delay() {
             let find = |(mut walked, matches)| {
                 let mut instances = Instances::new(None, 0);
                 let waiting =
-                    wait_states::find((&trace, metrics, None), &mut walked, &matches, &mut instances);
+                    wait_states::find((&trace, metrics, None), &mut walked, &matches, &mut instances, None);
                 (waiting.receives, waiting.sends)
             };
             walked.into_iter().zip(matches).map(find).collect()

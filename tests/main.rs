@@ -31,4 +31,5 @@ mod robustness;
 mod second_implementation;
 mod serve;
 mod show;
+mod structure;
 mod support;

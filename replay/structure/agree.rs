@@ -63,6 +63,8 @@ pub struct Agreed {
     pub iterations: u64,
     /// Those of this worker's locations with steps.
     pub locations: Vec<LocationIterations>,
+    /// How many locations of all have steps.
+    pub locations_of_all: u64,
     /// How they correspond.
     pub correspondence: Correspondence,
 }
@@ -78,6 +80,16 @@ pub struct Correspondence {
     pub crossing: u64,
     /// Collective operations whose members have different numbers.
     pub disagreeing: u64,
+}
+
+impl Agreed {
+    /// The common number of the iteration with a call of a location of this worker, which was entered at this time.
+    pub(super) fn number_at(&self, location: u32, enter: Ticks) -> Option<usize> {
+        let at = self.locations.binary_search_by_key(&location, |line| line.location).ok()?;
+        let line = &self.locations[at];
+        let number = usize::try_from(line.number(line.place(enter)?)?).ok()?;
+        (number > 0 && to_u64(number) <= self.iterations).then_some(number)
+    }
 }
 
 impl LocationIterations {
@@ -134,10 +146,12 @@ pub(super) fn agree(
         let (location, enters) = (to_u32(location.location), borders.into_enters());
         lines.push((local, LocationIterations { location, numbering, own, words, enters }));
     }
+    let [locations_of_all] = super::summed([to_u64(lines.len())], exchange)?;
     let candidates = candidates(&weights, exchange)?;
     let mut best: Option<Agreed> = None;
     for count in candidates {
-        let agreed = with_count(tools, (processes, matches), &lines, count, exchange)?;
+        let mut agreed = with_count(tools, (processes, matches), &lines, count, exchange)?;
+        agreed.locations_of_all = locations_of_all;
         let apart = |it: &Agreed| it.correspondence.crossing + it.correspondence.disagreeing;
         if best.as_ref().is_none_or(|best| apart(&agreed) < apart(best)) {
             best = Some(agreed);
@@ -203,7 +217,7 @@ fn with_count(
         locations.push(line);
     }
     let correspondence = correspondence(tools, meetings, &locations, count, exchange)?;
-    Ok(Agreed { iterations: count, locations, correspondence })
+    Ok(Agreed { iterations: count, locations, locations_of_all: 0, correspondence })
 }
 
 /// The loop of a location with so many iterations, and of several the one with most steps.

@@ -6,19 +6,25 @@
 //! ```
 
 mod agree;
+mod by_iteration;
 mod groups;
 mod local;
 mod meetings;
 mod series;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::int::to_u64;
 use crate::matching::Matches;
+use crate::severity::MetricId;
 use crate::tools::Tools;
 use crate::walk::Walked;
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
+pub use by_iteration::{ByIteration, MetricSeries};
 pub use series::{IterationTotals, Signature, Spread, signature};
 
 use groups::Groups;
@@ -26,6 +32,17 @@ use local::Level;
 
 /// Share of the steps that need known call sites for these to decide which steps are alike, in tenths.
 const KNOWN: u64 = 9;
+
+/// The structure of the run; of all locations on worker 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Structure {
+    /// How iterations of different locations correspond.
+    pub correspondence: Correspondence,
+    /// The iterations of the main loop, from number 1 on.
+    pub iterations: Vec<IterationTotals>,
+    /// Values of wait states and counts by iteration, by metric.
+    pub metrics: BTreeMap<MetricId, MetricSeries>,
+}
 
 /// Finds the structure of the run: common numbers of the iterations of all locations; `None` without a loop.
 ///
@@ -36,7 +53,7 @@ pub fn find(
     processes: &[Walked],
     matches: &[Matches],
     exchange: &mut dyn Exchange,
-) -> Result<Option<(Agreed, Vec<IterationTotals>)>, Error> {
+) -> Result<Option<(Arc<Agreed>, Structure)>, Error> {
     let mut sums = [0_u64; 2];
     for Walked { process, steps, .. } in processes {
         for steps in steps {
@@ -59,8 +76,9 @@ pub fn find(
     }
     let Some((_, groups)) = best else { return Ok(None) };
     let Some(agreed) = agree::agree(tools, processes, matches, groups, exchange)? else { return Ok(None) };
-    let series = series::series(processes, &agreed, exchange)?;
-    Ok(Some((agreed, series)))
+    let iterations = series::series(processes, &agreed, exchange)?;
+    let correspondence = agreed.correspondence;
+    Ok(Some((Arc::new(agreed), Structure { correspondence, iterations, metrics: BTreeMap::new() })))
 }
 
 /// Sums over all workers.

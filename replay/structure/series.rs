@@ -30,14 +30,14 @@ pub struct Spread {
 wire!(Spread { sum, least, most, most_at });
 
 impl Spread {
-    const NONE: Spread = Spread { sum: 0, least: i64::MAX, most: i64::MIN, most_at: u32::MAX };
+    pub(super) const NONE: Spread = Spread { sum: 0, least: i64::MAX, most: i64::MIN, most_at: u32::MAX };
 
-    fn add(&mut self, location: u32, value: i64) {
+    pub(super) fn add(&mut self, location: u32, value: i64) {
         self.merge(&Spread { sum: value.into(), least: value, most: value, most_at: location });
     }
 
     /// Adds that of later locations.
-    fn merge(&mut self, other: &Spread) {
+    pub(super) fn merge(&mut self, other: &Spread) {
         self.sum += other.sum;
         self.least = self.least.min(other.least);
         if other.most > self.most {

@@ -31,6 +31,7 @@ use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{Envelope, Operations};
 use crate::results::{Instances, Results};
 use crate::statistics::{Instance, SubjectId};
+use crate::structure::ByIteration;
 use crate::trace::Trace;
 use crate::transfers::{self, Transfers};
 use crate::unexplained::LongCalls;
@@ -83,6 +84,7 @@ pub fn find(
     walked: &mut Walked,
     matches: &Matches,
     instances: &mut Instances,
+    by_iteration: Option<&mut ByIteration>,
 ) -> WaitingMessages {
     let Walked { process, operations, results, .. } = walked;
     let transfers = scheme.map(|_| Transfers::default());
@@ -102,6 +104,7 @@ pub fn find(
         long,
         combined,
         collective_waits: CollectiveWaits::new(operations, matches),
+        by_iteration,
     };
     let (mut calls_with_late_sender, mut lost) = finder.receives(matches, trace);
     finder.add_received();
@@ -124,7 +127,10 @@ pub fn find(
     finder.stalls(matches);
     finder.one_sided(trace, matches);
     finder.waits(&matches.waits);
-    let Finder { long, waiting, .. } = finder;
+    let Finder { long, waiting, by_iteration, .. } = finder;
+    if let Some(by_iteration) = by_iteration {
+        by_iteration.end_process();
+    }
     long.account(operations, &lost, trace.definitions.clock.resolution, &mut results.coverage);
     waiting
 }
@@ -161,6 +167,7 @@ struct Finder<'a> {
     long: LongCalls,
     combined: CombinedCalls,
     collective_waits: CollectiveWaits,
+    by_iteration: Option<&'a mut ByIteration>,
 }
 
 /// Numbers of received messages and bytes.
@@ -182,6 +189,9 @@ impl Finder<'_> {
         let site = *self.operations.site(call);
         if site.is_mpi {
             self.add(site.location, metric, site.row, value);
+            if let Some(by_iteration) = &mut self.by_iteration {
+                by_iteration.add(site.location, self.operations.call(call).interval.enter, metric, value);
+            }
         }
     }
 

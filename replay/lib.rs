@@ -451,7 +451,16 @@ impl Job {
             }
             None => None,
         };
-        let found = Found { results, findings, statistics, doubtful, violations, culprits, details };
+        let found = Found {
+            results,
+            findings,
+            statistics,
+            doubtful,
+            violations,
+            culprits,
+            structure: structure.as_ref(),
+            details,
+        };
         let (target, recorder) = (self.target.clone(), &self.archive.anchor().creator);
         let written = report::write(target, &tools, &processes, &paths, found, recorder, exchange)?;
         // No worker leaves this round before all have come to it: the point of no return

@@ -13,6 +13,7 @@ mod remarks;
 mod rows;
 mod send;
 mod statistics;
+mod structure;
 mod summary;
 mod survey;
 mod target;
@@ -20,6 +21,7 @@ mod waiting;
 mod write;
 
 pub(crate) use cube::region;
+pub use structure::{Kind, MainLoop, Unlike};
 pub use summary::{Causes, Culprit, Summary, WaitState};
 pub use target::check_target;
 pub use write::{Found, bytes_needed, write};

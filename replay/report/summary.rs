@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::structure::MainLoop;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
 use crate::ids::ReportPath;
@@ -248,6 +249,8 @@ pub struct Summary {
     pub locations: usize,
     /// The largest wait states, the largest first.
     pub wait_states: Vec<WaitState>,
+    /// The loop that most time is in, if it is repeated.
+    pub main_loop: Option<MainLoop>,
     /// Time of polling, if there is any.
     pub polled: Option<Polled>,
     /// The ranks with the longest waiting time: name, waiting time, time.
@@ -280,7 +283,7 @@ fn percent(part: f64, whole: f64) -> f64 {
 }
 
 /// Returns a text from a trace without control characters, for a terminal.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 
@@ -327,6 +330,9 @@ impl fmt::Display for Summary {
                 f,
                 "\nPolling in vain took {seconds:.6} s, {share:.1} % of the time, which is no wait state: {most}in {part}"
             )?;
+        }
+        if let Some(main_loop) = &self.main_loop {
+            write!(f, "{main_loop}")?;
         }
         self.causes.write(f, run)?;
         if !self.ranks.is_empty() {

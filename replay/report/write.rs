@@ -14,6 +14,7 @@ use super::names;
 use super::remarks::Remarks;
 use super::send::send;
 use super::statistics::{EXTENSION, text};
+use super::structure::MainLoop;
 use super::summary::{self, Summary, examples, total};
 use super::survey::Survey;
 use crate::causes;
@@ -30,6 +31,7 @@ use crate::options::DetailsPlace;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
 use crate::statistics::{PatternTotal, Statistics};
+use crate::structure::Structure;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::WalkedProcess;
@@ -39,7 +41,7 @@ pub(super) const DETAILS: &str = "details";
 
 /// Results of the workers besides severities.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct Found<'a> {
     /// The severities and findings of each process.
     pub results: Vec<Results>,
     /// Findings that belong to no single process.
@@ -52,6 +54,8 @@ pub struct Found {
     pub violations: Option<Violations>,
     /// The culprits.
     pub culprits: causes::Culprits,
+    /// The structure of the run, if it has a loop.
+    pub structure: Option<&'a Structure>,
     /// The details, and where they go.
     pub details: Option<(DetailsPlace, Details)>,
 }
@@ -71,12 +75,12 @@ pub fn write(
     tools: &Tools<'_>,
     processes: &[WalkedProcess],
     paths: &ReportPaths,
-    found: Found,
+    found: Found<'_>,
     recorder: &str,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<(Summary, Complete)>, Error> {
     let compares = compares(tools.trace, paths);
-    let Found { results, findings, statistics, doubtful, violations, culprits, details } = found;
+    let Found { results, findings, statistics, doubtful, violations, culprits, structure, details } = found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
     let mut survey = Survey::new(&locations);
     let computed = std::mem::take(&mut survey.totals).of_all(exchange)?;
@@ -92,10 +96,12 @@ pub fn write(
     };
     send(tools, &locations, &index, &mut remarks, writer.as_mut(), exchange)?;
     let remarks = remarks.of_all(exchange)?;
+    let clock_error = accounts.doubtful.limit;
     let run_times = std::mem::take(&mut accounts.run_times);
     let written = match writer {
         Some(mut writer) => {
-            let summary = summarize(tools, &locations, &computed, accounts, &run_times, &remarks, target);
+            let mut summary = summarize(tools, &locations, &computed, accounts, &run_times, &remarks, target);
+            summary.main_loop = structure.and_then(|it| MainLoop::new(tools.trace, it, clock_error));
             if let Some((place, details)) = details {
                 let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
                 add_details(&mut writer, place, &manifest, &details)?;
@@ -211,6 +217,7 @@ fn summarize(
         waiting: seconds(waiting.all().into()),
         locations: to_usize(computed.participants[1]),
         wait_states: waiting.largest(metrics, name, seconds),
+        main_loop: None,
         polled: waiting.polled(name, seconds),
         ranks: waiting.ranks(trace, run_times, seconds),
         clock_error: seconds(doubtful.limit.into()),

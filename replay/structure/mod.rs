@@ -12,16 +12,19 @@ mod local;
 mod meetings;
 mod series;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::exchange::{Exchange, share};
-use crate::int::to_u64;
+use crate::exchange::{Batch, Exchange, share};
+use crate::ids::PathId;
+use crate::int::{to_u32, to_u64};
 use crate::matching::Matches;
 use crate::severity::MetricId;
 use crate::tools::Tools;
-use crate::walk::Walked;
+use crate::trace::Trace;
+use crate::walk::{Steps, Walked, WalkedLocation};
+use crate::wire::{self, Wire};
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
 pub use by_iteration::{ByIteration, MetricSeries};
@@ -38,6 +41,12 @@ const KNOWN: u64 = 9;
 pub struct Structure {
     /// How iterations of different locations correspond.
     pub correspondence: Correspondence,
+    /// Ticks between the end of MPI_Init and the start of MPI_Finalize, summed over locations with steps.
+    pub run: i128,
+    /// How many these locations are.
+    pub locations: u64,
+    /// The call path that all calls of the main loop have in common, at the first location that has it; on worker 0.
+    pub call_path: String,
     /// The iterations of the main loop, from number 1 on.
     pub iterations: Vec<IterationTotals>,
     /// Values of wait states and counts by iteration, by metric.
@@ -78,7 +87,19 @@ pub fn find(
     let Some(agreed) = agree::agree(tools, processes, matches, groups, exchange)? else { return Ok(None) };
     let iterations = series::series(processes, &agreed, exchange)?;
     let correspondence = agreed.correspondence;
-    Ok(Some((Arc::new(agreed), Structure { correspondence, iterations, metrics: BTreeMap::new() })))
+    let locations = agreed.locations_of_all;
+    let with_steps = |(_, steps): &(&WalkedLocation, &Steps)| !steps.is_empty();
+    let located = |walked: &Walked| -> i128 {
+        let locations = walked.process.locations.iter().zip(&walked.steps).filter(with_steps);
+        locations.map(|(location, _)| i128::from(location.run)).sum()
+    };
+    let mut told = Batch::new();
+    processes.iter().map(located).sum::<i128>().put(&mut told);
+    let run = share(exchange, told)?.iter().map(|batch| wire::one::<i128>(batch)).sum();
+    let call_path = call_path(tools.trace, processes, &agreed);
+    let metrics = BTreeMap::new();
+    let structure = Structure { correspondence, run, locations, call_path, iterations, metrics };
+    Ok(Some((Arc::new(agreed), structure)))
 }
 
 /// Sums over all workers.
@@ -88,4 +109,46 @@ fn summed<const N: usize>(values: [u64; N], exchange: &mut dyn Exchange) -> Resu
         sums.iter_mut().zip(batch).for_each(|(sum, value)| *sum += value);
     }
     Ok(sums)
+}
+
+/// The call path that all calls in iterations have in common, at the first location that has as many as all have.
+fn call_path(trace: &Trace, processes: &[Walked], agreed: &Agreed) -> String {
+    let is_own = |line: &&LocationIterations| line.numbering == Numbering::Own;
+    let Some(line) = agreed.locations.iter().find(is_own) else { return String::new() };
+    let located = processes.iter().flat_map(|walked| {
+        walked
+            .process
+            .locations
+            .iter()
+            .zip(&walked.steps)
+            .map(move |(location, steps)| (walked, location, steps))
+    });
+    let mut located = located.filter(|(_, location, _)| to_u32(location.location) == line.location);
+    let Some((walked, _, steps)) = located.next() else { return String::new() };
+    let chain = |path: PathId| {
+        let mut chain: Vec<PathId> = std::iter::successors(Some(path), |path| {
+            let parent = walked.process.paths.get(path.index())?.parent;
+            (parent != PathId::NONE).then_some(parent)
+        })
+        .collect();
+        chain.reverse();
+        chain
+    };
+    let keys: BTreeSet<u32> = (0..)
+        .zip(steps.iter())
+        .filter(|&(step, _)| line.own.iter().any(|own| (own.first..own.end).contains(&step)))
+        .map(|(_, step)| step.key)
+        .collect();
+    // The calls themselves are left out: the loop is in what calls them.
+    let mut chains = keys.iter().map(|&key| {
+        let mut chain = chain(steps.keys[key as usize].path);
+        chain.pop();
+        chain
+    });
+    let Some(first) = chains.next() else { return String::new() };
+    let common = chains.fold(first, |common, chain| {
+        common.into_iter().zip(chain).take_while(|(a, b)| a == b).map(|(path, _)| path).collect()
+    });
+    let name = |path: &PathId| trace.region_name(walked.process.paths[path.index()].region).to_owned();
+    common.iter().map(name).collect::<Vec<_>>().join("/")
 }

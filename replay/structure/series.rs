@@ -59,13 +59,15 @@ pub struct IterationTotals {
     pub time: Spread,
     /// Ticks in MPI.
     pub mpi: Spread,
+    /// Ticks outside of MPI.
+    pub computation: Spread,
     /// Hash of its words at all locations.
     pub words: u64,
     /// Whether an instance of the loop begins or ends with it at a location.
     pub is_border: bool,
 }
 
-wire!(IterationTotals { begin, end, locations, time, mpi, words, is_border });
+wire!(IterationTotals { begin, end, locations, time, mpi, computation, words, is_border });
 
 impl IterationTotals {
     const NONE: IterationTotals = IterationTotals {
@@ -74,6 +76,7 @@ impl IterationTotals {
         locations: 0,
         time: Spread::NONE,
         mpi: Spread::NONE,
+        computation: Spread::NONE,
         words: 0,
         is_border: false,
     };
@@ -90,6 +93,7 @@ impl IterationTotals {
         self.locations += other.locations;
         self.time.merge(&other.time);
         self.mpi.merge(&other.mpi);
+        self.computation.merge(&other.computation);
         self.words = self.words.wrapping_add(other.words);
         self.is_border |= other.is_border;
     }
@@ -159,21 +163,20 @@ fn add(steps: &Steps, line: &LocationIterations, all: &mut [IterationTotals]) {
             is_border: is_last || own.begins_instance,
             ..IterationTotals::NONE
         };
+        let (mut time, mut in_calls) = (until - begin, mpi);
         // Several of its own may be one.
         match open.take() {
             Some((before, part)) if before == number => {
                 one.begin = part.begin;
                 one.words = one.words.wrapping_add(part.words.rotate_left(1));
                 one.is_border |= part.is_border;
-                one.time.add(line.location, until - begin + part.time.most);
-                one.mpi.add(line.location, mpi + part.mpi.most);
+                (time, in_calls) = (time + part.time.most, in_calls + part.mpi.most);
             }
-            before => {
-                put(before);
-                one.time.add(line.location, until - begin);
-                one.mpi.add(line.location, mpi);
-            }
+            before => put(before),
         }
+        one.time.add(line.location, time);
+        one.mpi.add(line.location, in_calls);
+        one.computation.add(line.location, time - in_calls);
         open = Some((number, one));
     }
     put(open);

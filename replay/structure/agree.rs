@@ -99,7 +99,7 @@ impl LocationIterations {
     }
 
     /// The place of the iteration with a call among the location's own, if it is in one.
-    fn place(&self, enter: Ticks) -> Option<usize> {
+    pub(super) fn place(&self, enter: Ticks) -> Option<usize> {
         let step = to_u32(self.enters.partition_point(|&time| time <= enter).checked_sub(1)?);
         let behind = self.own.partition_point(|iteration| iteration.first <= step);
         let place = behind.checked_sub(1)?;

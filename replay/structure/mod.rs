@@ -23,7 +23,7 @@ use crate::matching::Matches;
 use crate::severity::MetricId;
 use crate::tools::Tools;
 use crate::trace::Trace;
-use crate::walk::{Steps, Walked, WalkedLocation};
+use crate::walk::{Steps, TimedStep, Walked, WalkedLocation};
 use crate::wire::{self, Wire};
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
@@ -134,11 +134,8 @@ fn call_path(trace: &Trace, processes: &[Walked], agreed: &Agreed) -> String {
         chain.reverse();
         chain
     };
-    let keys: BTreeSet<u32> = (0..)
-        .zip(steps.iter())
-        .filter(|&(step, _)| line.own.iter().any(|own| (own.first..own.end).contains(&step)))
-        .map(|(_, step)| step.key)
-        .collect();
+    let is_inside = |step: &TimedStep| line.place(step.enter).is_some();
+    let keys: BTreeSet<u32> = steps.iter().filter(is_inside).map(|step| step.key).collect();
     // The calls themselves are left out: the loop is in what calls them.
     let mut chains = keys.iter().map(|&key| {
         let mut chain = chain(steps.keys[key as usize].path);

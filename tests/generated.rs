@@ -47,22 +47,27 @@ fn nothing_is_odd_in_any_pattern() {
     }
 }
 
+/// Checks that so many processes and threads write the report that one worker writes.
+fn check_workers(job: &Job, directory: &Path, workers: [(usize, usize); 3]) {
+    let experiment = generated(job, directory, job.pattern.name);
+    let report = directory.join("r.cubex");
+    let options = options(&experiment, &report, Semantics::Corrected);
+    replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
+    let one = written(&report);
+    for (processes, threads) in workers {
+        let options = Options { threads, ..options.clone() };
+        workers::analyze_each(&options, processes, |together| {
+            let what = format!("{} with {processes} x {threads}", job.pattern.name);
+            assert!(written(&report) == one, "{what}, {together} bytes together");
+        });
+    }
+}
+
 #[test]
 fn reports_of_all_patterns_are_the_same_with_any_workers() {
     let directory = in_memory();
     for pattern in PATTERNS {
-        let experiment = generated(&job(pattern), directory.path(), pattern.name);
-        let report = directory.path().join("r.cubex");
-        let options = options(&experiment, &report, Semantics::Corrected);
-        replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
-        let one = written(&report);
-        for (processes, threads) in [(2, 1), (3, 1), (1, 3)] {
-            let options = Options { threads, ..options.clone() };
-            workers::analyze_each(&options, processes, |together| {
-                let what = format!("{} with {processes} x {threads}", pattern.name);
-                assert!(written(&report) == one, "{what}, {together} bytes together");
-            });
-        }
+        check_workers(&job(pattern), directory.path(), [(2, 1), (3, 1), (1, 3)]);
     }
 }
 
@@ -72,17 +77,7 @@ fn reports_are_the_same_however_many_rounds_of_operations_workers_judge() {
     let directory = in_memory();
     let pattern = PATTERNS.iter().find(|pattern| pattern.name == "all-to-all").unwrap();
     let job = Job { ranks: 2, events: 400_000, ..job(pattern) };
-    let experiment = generated(&job, directory.path(), pattern.name);
-    let report = directory.path().join("r.cubex");
-    let options = options(&experiment, &report, Semantics::Corrected);
-    replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
-    let one = written(&report);
-    for (processes, threads) in [(2, 1), (1, 2), (3, 1)] {
-        let options = Options { threads, ..options.clone() };
-        workers::analyze_each(&options, processes, |_| {
-            assert!(written(&report) == one, "{processes} x {threads}");
-        });
-    }
+    check_workers(&job, directory.path(), [(2, 1), (1, 2), (3, 1)]);
 }
 
 #[test]

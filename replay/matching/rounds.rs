@@ -15,7 +15,7 @@ use crate::walk::Walked;
 /// Parts that a worker judges in a round, about: one or two megabytes, so that the processor has them in its cache.
 const PARTS: u64 = 1 << 13;
 
-/// Rounds at most, about, as each takes an exchange between all workers.
+/// Rounds at most, about, as each takes two exchanges between all workers.
 const MOST_ROUNDS: u32 = 256;
 
 /// The blocking operations of this worker's processes, by the round in which they are judged: so many numbers k of each

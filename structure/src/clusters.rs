@@ -1,6 +1,7 @@
 //! Clusters: iterations that are alike (structure 3.3).
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// What distinguishes iterations: numbers of the size of 1.
 pub type Features = [f64; 3];
@@ -24,13 +25,8 @@ pub struct Cluster {
 pub fn clusters(features: &[Features], classes: &[u32], most: usize) -> (f64, Vec<Cluster>) {
     let mut order: Vec<usize> = (0..features.len()).collect();
     order.sort_by(|&a, &b| compare(&features[a], &features[b]).then(a.cmp(&b)));
-    let is_separate = {
-        let mut known: Vec<u32> = classes.to_vec();
-        known.sort_unstable();
-        known.dedup();
-        known.len() <= most.max(1)
-    };
     let most = most.max(1);
+    let is_separate = classes.iter().collect::<BTreeSet<_>>().len() <= most;
     let mut distance = DISTANCE;
     loop {
         if let Some(clusters) =

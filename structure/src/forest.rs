@@ -90,7 +90,7 @@ impl Forest {
 
     /// Whether a node is in a loop.
     pub fn has(&self, id: LoopId, node: Node) -> bool {
-        self.around(node).is_some_and(|inner| id <= inner && inner < self.get(id).end)
+        self.around(node).is_some_and(|inner| self.is_within(inner, id))
     }
 
     /// Whether a loop is another one, or inside it.
@@ -245,33 +245,11 @@ impl Finder {
         let number = self.mark(component);
         let latches: Vec<Node> =
             self.before.of(header).iter().copied().filter(|node| self.part[node.index()] == number).collect();
-        let passes = |latches: &[Node]| latches.iter().map(|&latch| self.counts[&(latch, header)]).sum();
-        if let [_] = latches[..] {
-            return vec![Level { passes: passes(&latches), latches, last: 0 }];
-        }
-        let bodies = Bodies::new(self, component, header, number);
-        let mut sorted = latches;
-        let mut sizes = FxHashMap::default();
-        for chunk in sorted.chunks(64) {
-            let counts = bodies.sizes(&bodies.masks(&self.inner, header, chunk));
-            sizes.extend(chunk.iter().copied().zip(counts));
-        }
-        sorted.sort_unstable_by_key(|&latch| (if latch == header { 0 } else { sizes[&latch] }, latch));
-        let mut levels: Vec<Vec<Node>> = Vec::new();
-        for chunk in sorted.chunks(64) {
-            let masks = bodies.masks(&self.inner, header, chunk);
-            for (bit, &latch) in chunk.iter().enumerate() {
-                let is_in_body =
-                    |node: &Node| *node == header || masks[self.inner[node.index()] as usize] >> bit & 1 == 1;
-                let is_new = latch == header || self.level[latch.index()] == NO_LEVEL;
-                match levels.last_mut() {
-                    Some(level) if !is_new || !level.iter().rev().all(is_in_body) => level.push(latch),
-                    _ => levels.push(vec![latch]),
-                }
-                let level = crate::to_u32(levels.len() - 1);
-                self.mark_body(latch, header, number, level);
-            }
-        }
+        let levels = match latches[..] {
+            // All of it.
+            [_] => vec![latches],
+            _ => self.nested(component, header, number, latches),
+        };
         let mut joined: Vec<Level> = Vec::new();
         for (last, latches) in (0..).zip(levels) {
             let passes = latches.iter().map(|&latch| self.counts[&(latch, header)]).sum();
@@ -283,6 +261,40 @@ impl Finder {
             joined.push(level);
         }
         joined
+    }
+
+    /// The latches of a component in levels, the innermost first: each level has all nodes of the one before, and others. Marks
+    /// the nodes of each.
+    fn nested(
+        &mut self,
+        component: &[Node],
+        header: Node,
+        part: u32,
+        mut latches: Vec<Node>,
+    ) -> Vec<Vec<Node>> {
+        let bodies = Bodies::new(self, component, header, part);
+        let mut sizes = FxHashMap::default();
+        for chunk in latches.chunks(64) {
+            let counts = bodies.sizes(&bodies.masks(&self.inner, header, chunk));
+            sizes.extend(chunk.iter().copied().zip(counts));
+        }
+        latches.sort_unstable_by_key(|&latch| (if latch == header { 0 } else { sizes[&latch] }, latch));
+        let mut levels: Vec<Vec<Node>> = Vec::new();
+        for chunk in latches.chunks(64) {
+            let masks = bodies.masks(&self.inner, header, chunk);
+            for (bit, &latch) in chunk.iter().enumerate() {
+                let is_in_body =
+                    |node: &Node| *node == header || masks[self.inner[node.index()] as usize] >> bit & 1 == 1;
+                let is_new = latch == header || self.level[latch.index()] == NO_LEVEL;
+                match levels.last_mut() {
+                    Some(level) if !is_new || !level.iter().rev().all(is_in_body) => level.push(latch),
+                    _ => levels.push(vec![latch]),
+                }
+                let level = crate::to_u32(levels.len() - 1);
+                self.mark_body(latch, header, part, level);
+            }
+        }
+        levels
     }
 
     /// Marks the nodes from which a latch is reached without the header, but for those that are in a level already.

@@ -134,11 +134,6 @@ impl GraphBuilder {
         (edge, self.graph)
     }
 
-    /// Number of nodes so far.
-    pub fn nodes(&self) -> usize {
-        self.graph.nodes.len() - 1
-    }
-
     #[inline]
     fn take(&mut self, node: Node, step: &Step) -> u32 {
         let mut number = self.latest[self.at.index()];

@@ -2,20 +2,22 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use model::Ticks;
-use structure::{Iteration, LoopId};
+use rustc_hash::FxHashMap;
+use structure::LoopId;
 
 use super::groups::Groups;
-use super::local::{Borders, Local};
-use super::meetings::{CallAt, at_collectives, at_messages};
+use super::local::{Local, OwnIteration};
+use super::meetings::{CallAt, Side, at_collectives, at_messages};
 use crate::error::Error;
 use crate::exchange::batch::{halves, pair};
 use crate::exchange::{Batch, Exchange, share};
 use crate::int::{to_u32, to_u64};
 use crate::matching::Matches;
 use crate::tools::Tools;
-use crate::walk::Walked;
+use crate::walk::{Steps, Walked};
 use crate::wire::{self, Wire};
 
 /// Numbers of iterations that may be those of one loop, of which some locations have left out or added some.
@@ -48,12 +50,10 @@ pub struct LocationIterations {
     pub location: u32,
     /// How they get common numbers.
     pub numbering: Numbering,
-    /// Its own iterations, by steps.
-    pub own: Vec<Iteration>,
+    /// Its own iterations, in the order of time.
+    pub own: Arc<[OwnIteration]>,
     /// The word of each of these.
-    pub(super) words: Vec<u32>,
-    /// The time at which each of its steps was entered.
-    enters: Vec<Ticks>,
+    pub(super) words: Arc<[u32]>,
 }
 
 /// Iterations with common numbers.
@@ -82,30 +82,7 @@ pub struct Correspondence {
     pub disagreeing: u64,
 }
 
-impl Agreed {
-    /// The common number of the iteration with a call of a location of this worker, which was entered at this time.
-    pub(super) fn number_at(&self, location: u32, enter: Ticks) -> Option<usize> {
-        let at = self.locations.binary_search_by_key(&location, |line| line.location).ok()?;
-        let line = &self.locations[at];
-        let number = usize::try_from(line.number(line.place(enter)?)?).ok()?;
-        (number > 0 && to_u64(number) <= self.iterations).then_some(number)
-    }
-}
-
 impl LocationIterations {
-    /// The time at which a step was entered.
-    pub(super) fn enter(&self, step: usize) -> Ticks {
-        self.enters[step]
-    }
-
-    /// The place of the iteration with a call among the location's own, if it is in one.
-    pub(super) fn place(&self, enter: Ticks) -> Option<usize> {
-        let step = to_u32(self.enters.partition_point(|&time| time <= enter).checked_sub(1)?);
-        let behind = self.own.partition_point(|iteration| iteration.first <= step);
-        let place = behind.checked_sub(1)?;
-        (step < self.own[place].end).then_some(place)
-    }
-
     /// The common number of one of its own iterations, by its place; it may be outside of those that all have.
     pub fn number(&self, place: usize) -> Option<i64> {
         let place = i64::try_from(place).ok()?;
@@ -132,32 +109,39 @@ pub(super) fn agree(
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Agreed>, Error> {
     let located = processes.iter().flat_map(|walked| walked.steps.iter().zip(&walked.process.locations));
+    let all = || locals.iter().zip(located.clone()).filter(|(_, (steps, _))| !steps.is_empty());
     let mut lines = Vec::new();
     let mut weights: BTreeMap<u64, i128> = BTreeMap::new();
-    for ((local, main), (steps, location)) in locals.iter().zip(main).zip(located) {
-        if steps.is_empty() {
-            continue;
-        }
-        let (own, words) = main.map(|id| local.iterations(id)).unwrap_or_default();
-        let borders = Borders::new(steps);
-        let ticks = own.iter().map(|&iteration| i128::from(borders.ticks(iteration))).sum::<i128>();
+    for ((local, (steps, location)), main) in all().zip(main) {
+        let (own, words) = main.map(|id| local.timed(steps, id)).unwrap_or_default();
+        let ticks = own.iter().map(|it| i128::from(it.end - it.begin)).sum::<i128>();
         *weights.entry(to_u64(own.len())).or_default() += ticks;
-        let numbering = Numbering::NotComparable;
-        let (location, enters) = (to_u32(location.location), borders.into_enters());
-        lines.push((local, LocationIterations { location, numbering, own, words, enters }));
+        let (location, numbering) = (to_u32(location.location), Numbering::NotComparable);
+        lines.push(LocationIterations { location, numbering, own: own.into(), words: words.into() });
     }
     let [locations_of_all] = super::summed([to_u64(lines.len())], exchange)?;
     let candidates = candidates(&weights, exchange)?;
-    let mut best: Option<Agreed> = None;
-    for count in candidates {
-        let mut agreed = with_count(tools, (processes, matches), &lines, count, exchange)?;
-        agreed.locations_of_all = locations_of_all;
-        let apart = |it: &Agreed| it.correspondence.crossing + it.correspondence.disagreeing;
-        if best.as_ref().is_none_or(|best| apart(&agreed) < apart(best)) {
-            best = Some(agreed);
-        }
-    }
-    Ok(best.filter(|best| best.iterations > 0))
+    let meetings = (processes, matches);
+    let differences = differences(tools, meetings, &lines, &candidates, exchange)?;
+    let numbered = |(which, &count): (usize, &u64)| -> Vec<LocationIterations> {
+        let known = |line: &LocationIterations| differences.get(&(line.location, to_u32(which)));
+        let numbered = |(line, (local, (steps, _))): (&LocationIterations, (&Local, (&Steps, _)))| {
+            with_numbers(line, (local, steps), known(line), count)
+        };
+        lines.iter().zip(all()).map(numbered).collect()
+    };
+    let numbered: Vec<Vec<LocationIterations>> = candidates.iter().enumerate().map(numbered).collect();
+    let correspondences = correspondences(tools, meetings, (&candidates, &numbered), exchange)?;
+    let apart = |it: &Correspondence| it.crossing + it.disagreeing;
+    let all = candidates.into_iter().zip(numbered).zip(correspondences);
+    let best = all.min_by_key(|(_, correspondence)| apart(correspondence));
+    let agreed = best.map(|((iterations, locations), correspondence)| Agreed {
+        iterations,
+        locations,
+        locations_of_all,
+        correspondence,
+    });
+    Ok(agreed.filter(|agreed| agreed.iterations > 0))
 }
 
 /// The numbers of iterations that all may have, that with most time first.
@@ -176,64 +160,50 @@ fn candidates(weights: &BTreeMap<u64, i128>, exchange: &mut dyn Exchange) -> Res
     Ok(near.into_iter().map(|(&count, _)| count).collect())
 }
 
-/// Numbers the iterations of all locations if they are as many as this.
-fn with_count(
-    tools: &Tools<'_>,
-    meetings: (&[Walked], &[Matches]),
-    lines: &[(&Local, LocationIterations)],
+/// Numbers the iterations of a location if all have so many. `known` are its differences from others that have.
+fn with_numbers(
+    line: &LocationIterations,
+    (local, steps): (&Local, &Steps),
+    known: Option<&Differences>,
     count: u64,
-    exchange: &mut dyn Exchange,
-) -> Result<Agreed, Error> {
-    let raw: Vec<&LocationIterations> = lines.iter().map(|(_, line)| line).collect();
-    let all_alike = raw.iter().all(|line| to_u64(line.own.len()) == count);
-    let are_alike = share(exchange, vec![u64::from(all_alike)])?.iter().all(|batch| batch[..] == [1]);
-    let differences = match are_alike || count == 0 {
-        true => BTreeMap::new(),
-        false => differences(tools, meetings, &raw, count, exchange)?,
+) -> LocationIterations {
+    let mut line = line.clone();
+    let own = to_u64(line.own.len());
+    line.numbering = if own == count && count > 0 {
+        Numbering::Own
+    } else if count == 0 {
+        Numbering::NotComparable
+    } else if let Some(id) = other_loop(local, count) {
+        let (own, words) = local.timed(steps, id);
+        (line.own, line.words) = (own.into(), words.into());
+        Numbering::OtherLoop
+    } else if own > count && own.is_multiple_of(count) {
+        let each = own / count;
+        Numbering::Several { each, phase: best_phase(known, each) }
+    } else if own.abs_diff(count) <= NEARLY {
+        let most = known.and_then(|known| {
+            known.iter().max_by_key(|&(&by, &times)| (times, Reverse(by.abs()), Reverse(by)))
+        });
+        Numbering::Shifted(most.map_or(0, |(&by, _)| by))
+    } else {
+        Numbering::NotComparable
     };
-    let mut locations = Vec::with_capacity(lines.len());
-    for (local, line) in lines {
-        let mut line = line.clone();
-        let own = to_u64(line.own.len());
-        let known = differences.get(&line.location);
-        line.numbering = if own == count && count > 0 {
-            Numbering::Own
-        } else if count == 0 {
-            Numbering::NotComparable
-        } else if let Some(id) = other_loop(local, count) {
-            (line.own, line.words) = local.iterations(id);
-            Numbering::OtherLoop
-        } else if own > count && own.is_multiple_of(count) {
-            let each = own / count;
-            Numbering::Several { each, phase: best_phase(known, each) }
-        } else if own.abs_diff(count) <= NEARLY {
-            let most = known.and_then(|known| {
-                known.iter().max_by_key(|&(&by, &times)| (times, Reverse(by.abs()), Reverse(by)))
-            });
-            Numbering::Shifted(most.map_or(0, |(&by, _)| by))
-        } else {
-            Numbering::NotComparable
-        };
-        locations.push(line);
-    }
-    let correspondence = correspondence(tools, meetings, &locations, count, exchange)?;
-    Ok(Agreed { iterations: count, locations, locations_of_all: 0, correspondence })
+    line
 }
 
 /// The loop of a location with so many iterations, and of several the one with most steps.
 fn other_loop(local: &Local, count: u64) -> Option<LoopId> {
     let ids = local.forest.ids().filter(|id| local.totals[id.index()].iterations == count);
     let steps = |id: &LoopId| {
-        let (iterations, _) = local.iterations(*id);
-        let ends = iterations.iter().map(|it| u64::from(it.end - it.first)).sum::<u64>();
-        (ends, local.forest.name(*id))
+        let iterations = &local.iterations[id.index()];
+        (iterations.iter().map(|it| u64::from(it.end - it.first)).sum::<u64>(), local.forest.name(*id))
     };
     ids.max_by_key(steps)
 }
 
 /// The phase for which most meetings join equal numbers; `differences` are those between the place of an iteration and the first
 /// place that the number of the other side would have with phase 0.
-fn best_phase(differences: Option<&BTreeMap<i64, u64>>, each: u64) -> u64 {
+fn best_phase(differences: Option<&Differences>, each: u64) -> u64 {
     let good = |phase: u64| {
         let is_joined =
             |difference: i64| (0..each.cast_signed()).contains(&(difference - phase.cast_signed()));
@@ -243,36 +213,45 @@ fn best_phase(differences: Option<&BTreeMap<i64, u64>>, each: u64) -> u64 {
     (0..each).max_by_key(|&phase| (good(phase), Reverse(phase))).unwrap_or(0)
 }
 
-/// For each location of this worker that has not so many iterations: how its iterations differ from those of locations that
-/// have, at messages and collective operations, and how often.
+/// How often each difference was found.
+type Differences = BTreeMap<i64, u64>;
+
+/// For each location of this worker that has not as many iterations as a candidate, by the candidate's place: how its iterations
+/// differ from those of locations that have, at messages and collective operations, and how often.
 fn differences(
     tools: &Tools<'_>,
     (processes, matches): (&[Walked], &[Matches]),
-    lines: &[&LocationIterations],
-    count: u64,
+    lines: &[LocationIterations],
+    candidates: &[u64],
     exchange: &mut dyn Exchange,
-) -> Result<BTreeMap<u32, BTreeMap<i64, u64>>, Error> {
+) -> Result<BTreeMap<(u32, u32), Differences>, Error> {
+    let is_alike = |count: &u64| *count == 0 || lines.iter().all(|line| to_u64(line.own.len()) == *count);
+    let are_alike = candidates.iter().all(is_alike);
+    if share(exchange, vec![u64::from(are_alike)])?.iter().all(|batch| batch[..] == [1]) {
+        return Ok(BTreeMap::new());
+    }
+    let mut cursor = Cursor::new(lines);
     // Place of the iteration from 1, 0 for none, and how many the location has.
-    let of_call = |CallAt { location, enter }: CallAt| {
-        let Some(line) = find(lines, location) else { return 0 };
-        let place = line.place(enter).map_or(0, |place| to_u32(place + 1));
-        pair(place, to_u32(line.own.len()))
+    let mut of_call = |CallAt { location, enter }: CallAt, words: &mut Vec<u64>| {
+        let found = cursor.place(lines, location, enter);
+        let own = found.map_or(0, |(line, _)| to_u32(line.own.len()));
+        words.push(pair(found.and_then(|(_, place)| place).map_or(0, |place| to_u32(place + 1)), own));
     };
-    let mut found: BTreeMap<(u32, i64), u64> = BTreeMap::new();
-    let mut compare = |(location, word): (u32, u64), (_, other): (u32, u64)| {
-        let ((place, own), (number, others)) = (halves(word), halves(other));
-        if place == 0 || number == 0 || u64::from(own) == count || u64::from(others) != count {
+    let mut found: FxHashMap<(u32, u32, i64), u64> = FxHashMap::default();
+    let mut compare = |Side { location, words }: Side<'_>, other: Side<'_>| {
+        let ((place, own), (number, others)) = (halves(words[0]), halves(other.words[0]));
+        if place == 0 || number == 0 || own == others {
             return;
         }
+        let Some(which) = candidates.iter().position(|&count| u64::from(others) == count) else { return };
         let (place, number) = (i64::from(place), i64::from(number));
-        let each = i64::from(own) / count.cast_signed();
-        let difference = match u64::from(own) > count && u64::from(own).is_multiple_of(count) {
-            true => place - 1 - (number - 1) * each,
+        let difference = match own > others && own.is_multiple_of(others) {
+            true => place - 1 - (number - 1) * i64::from(own / others),
             false => number - place,
         };
-        *found.entry((location, difference)).or_default() += 1;
+        *found.entry((location, to_u32(which), difference)).or_default() += 1;
     };
-    at_messages(tools, (processes, matches), of_call, exchange, |[receiver, sender]| {
+    at_messages(tools, (processes, matches), &mut of_call, exchange, |[receiver, sender]| {
         compare(receiver, sender);
         compare(sender, receiver);
     })?;
@@ -283,50 +262,109 @@ fn differences(
         }
     })?;
     let mut outgoing = vec![Batch::new(); exchange.workers()];
-    for ((location, difference), times) in found {
-        ((location, difference), times).put(&mut outgoing[tools.owner_of(location)]);
+    for ((location, which, difference), times) in found {
+        (pair(location, which), (difference, times)).put(&mut outgoing[tools.owner_of(location)]);
     }
-    let mut sums: BTreeMap<u32, BTreeMap<i64, u64>> = BTreeMap::new();
+    let mut sums: BTreeMap<(u32, u32), Differences> = BTreeMap::new();
     for batch in exchange.exchange(outgoing)? {
-        for ((location, difference), times) in wire::all::<((u32, i64), u64)>(&batch) {
-            *sums.entry(location).or_default().entry(difference).or_default() += times;
+        for (key, (difference, times)) in wire::all::<(u64, (i64, u64))>(&batch) {
+            *sums.entry(halves(key)).or_default().entry(difference).or_default() += times;
         }
     }
     Ok(sums)
 }
 
-/// Counts at messages and collective operations whether numbers are equal.
-fn correspondence(
+/// Counts at messages and collective operations whether numbers are equal, for each candidate.
+fn correspondences(
     tools: &Tools<'_>,
     (processes, matches): (&[Walked], &[Matches]),
-    locations: &[LocationIterations],
-    count: u64,
+    (candidates, numbered): (&[u64], &[Vec<LocationIterations>]),
     exchange: &mut dyn Exchange,
-) -> Result<Correspondence, Error> {
-    let lines: Vec<&LocationIterations> = locations.iter().collect();
-    let of_call = |CallAt { location, enter }: CallAt| {
-        let number = find(&lines, location).and_then(|line| line.number(line.place(enter)?));
-        number.and_then(|number| u64::try_from(number).ok()).filter(|&number| number <= count).unwrap_or(0)
+) -> Result<Vec<Correspondence>, Error> {
+    let mut cursors: Vec<Cursor> = numbered.iter().map(|lines| Cursor::new(lines)).collect();
+    let mut of_call = |CallAt { location, enter }: CallAt, words: &mut Vec<u64>| {
+        for ((lines, cursor), &count) in numbered.iter().zip(&mut cursors).zip(candidates) {
+            let found = cursor.place(lines, location, enter);
+            let number = found.and_then(|(line, place)| line.number(place?));
+            words.push(
+                number.and_then(|number| u64::try_from(number).ok()).filter(|&it| it <= count).unwrap_or(0),
+            );
+        }
     };
-    let mut own = Correspondence::default();
-    at_messages(tools, (processes, matches), of_call, exchange, |[(_, one), (_, other)]| {
-        let sum = match (one, other) {
-            (0, 0) => &mut own.outside,
-            (one, other) if one == other => &mut own.within,
-            _ => &mut own.crossing,
-        };
-        *sum += 1;
+    let mut own = vec![Correspondence::default(); candidates.len()];
+    at_messages(tools, (processes, matches), &mut of_call, exchange, |[one, other]| {
+        for (own, pair) in own.iter_mut().zip(one.words.iter().zip(other.words)) {
+            let sum = match pair {
+                (0, 0) => &mut own.outside,
+                (one, other) if one == other => &mut own.within,
+                _ => &mut own.crossing,
+            };
+            *sum += 1;
+        }
     })?;
     at_collectives(tools, processes, of_call, exchange, |members| {
-        own.disagreeing += u64::from(members.iter().any(|&(_, number)| number != members[0].1));
+        for (which, own) in own.iter_mut().enumerate() {
+            let is_other = |member: &Side<'_>| member.words[which] != members[0].words[which];
+            own.disagreeing += u64::from(members.iter().any(is_other));
+        }
     })?;
-    let Correspondence { within, outside, crossing, disagreeing } = own;
-    let [within, outside, crossing, disagreeing] =
-        super::summed([within, outside, crossing, disagreeing], exchange)?;
-    Ok(Correspondence { within, outside, crossing, disagreeing })
+    let summed = |own: Correspondence| {
+        let Correspondence { within, outside, crossing, disagreeing } = own;
+        let [within, outside, crossing, disagreeing] =
+            super::summed([within, outside, crossing, disagreeing], exchange)?;
+        Ok(Correspondence { within, outside, crossing, disagreeing })
+    };
+    own.into_iter().map(summed).collect()
 }
 
-/// The iterations of a location, if it has steps.
-fn find<'l>(lines: &[&'l LocationIterations], location: u32) -> Option<&'l LocationIterations> {
-    lines.binary_search_by_key(&location, |line| line.location).ok().map(|at| lines[at])
+/// Finds iterations of calls, which mostly come in the order of time at each location.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor {
+    /// The first location.
+    first: u32,
+    /// By location from there: its line, or [`NO_LINE`].
+    lines: Vec<u32>,
+    /// By line: the iteration that was found last.
+    latest: Vec<usize>,
+}
+
+/// Stands for a location that has no steps.
+const NO_LINE: u32 = u32::MAX;
+
+impl Cursor {
+    pub(super) fn new(lines: &[LocationIterations]) -> Cursor {
+        let first = lines.first().map_or(0, |line| line.location);
+        let mut cursor = Cursor { first, lines: Vec::new(), latest: vec![0; lines.len()] };
+        for (number, line) in (0..).zip(lines) {
+            cursor.lines.resize((line.location - first) as usize, NO_LINE);
+            cursor.lines.push(number);
+        }
+        cursor
+    }
+
+    /// The line of a location with steps, and the place of the iteration with a call among the location's own, if it is in one.
+    pub(super) fn place<'l>(
+        &mut self,
+        lines: &'l [LocationIterations],
+        location: u32,
+        enter: Ticks,
+    ) -> Option<(&'l LocationIterations, Option<usize>)> {
+        let number = *self.lines.get(location.checked_sub(self.first)? as usize)? as usize;
+        let line = lines.get(number)?;
+        let latest = &mut self.latest[number];
+        let begins_before = |place: usize| line.own.get(place).is_some_and(|own| own.begin <= enter);
+        let is_it = |place: usize| begins_before(place) && !begins_before(place + 1);
+        let place = if is_it(*latest) {
+            *latest
+        } else if is_it(*latest + 1) {
+            *latest + 1
+        } else {
+            match line.own.partition_point(|own| own.begin <= enter).checked_sub(1) {
+                Some(place) => place,
+                None => return Some((line, None)),
+            }
+        };
+        *latest = place;
+        Some((line, (enter <= line.own[place].last_enter).then_some(place)))
+    }
 }

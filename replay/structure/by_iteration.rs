@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::Ticks;
-use rustc_hash::FxHashMap;
 
-use super::agree::Agreed;
+use super::agree::{Agreed, Cursor};
 use super::series::Spread;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
@@ -30,30 +29,48 @@ wire!(MetricSeries { locations, values });
 #[derive(Debug)]
 pub struct ByIteration {
     agreed: Arc<Agreed>,
+    cursor: Cursor,
     /// Those of the current process, by location and metric.
-    current: FxHashMap<(u32, MetricId), Vec<i64>>,
+    current: Vec<((u32, MetricId), Vec<i64>)>,
+    /// The place of those that were added to last.
+    latest: usize,
     totals: BTreeMap<MetricId, MetricSeries>,
 }
 
 impl ByIteration {
     /// Nothing yet.
     pub fn new(agreed: Arc<Agreed>) -> ByIteration {
-        ByIteration { agreed, current: FxHashMap::default(), totals: BTreeMap::new() }
+        let cursor = Cursor::new(&agreed.locations);
+        ByIteration { agreed, cursor, current: Vec::new(), latest: 0, totals: BTreeMap::new() }
     }
 
     /// Adds to a metric at a call of a location, which was entered at this time.
     pub fn add(&mut self, location: u32, enter: Ticks, metric: MetricId, value: i64) {
-        let count = to_usize(self.agreed.iterations);
-        let values = self.current.entry((location, metric)).or_insert_with(|| vec![0; count + 1]);
-        let value_of = &mut values[self.agreed.number_at(location, enter).unwrap_or(0)];
-        *value_of = value.saturating_add(*value_of);
+        let number = self.number(location, enter);
+        let key = (location, metric);
+        if self.current.get(self.latest).is_none_or(|(known, _)| *known != key) {
+            self.latest = self.current.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+                self.current.push((key, vec![0; to_usize(self.agreed.iterations) + 1]));
+                self.current.len() - 1
+            });
+        }
+        let sum = &mut self.current[self.latest].1[number];
+        *sum = value.saturating_add(*sum);
+    }
+
+    /// The number of the iteration with a call; 0 outside of iterations.
+    fn number(&mut self, location: u32, enter: Ticks) -> usize {
+        let Some((line, Some(place))) = self.cursor.place(&self.agreed.locations, location, enter) else {
+            return 0;
+        };
+        let number = line.number(place).and_then(|number| u64::try_from(number).ok());
+        number.filter(|&number| number <= self.agreed.iterations).map_or(0, to_usize)
     }
 
     /// Ends a process: later ones have larger locations.
     pub fn end_process(&mut self) {
-        let mut ended: Vec<((u32, MetricId), Vec<i64>)> = self.current.drain().collect();
-        ended.sort_unstable_by_key(|(key, _)| *key);
-        for ((location, metric), values) in ended {
+        self.current.sort_unstable_by_key(|(key, _)| *key);
+        for ((location, metric), values) in self.current.drain(..) {
             let series = self
                 .totals
                 .entry(metric)

@@ -52,10 +52,10 @@ impl Groups {
     /// Steps in iterations of main loops.
     pub(super) fn covered(&self) -> u64 {
         let of = |(local, main): (&Local, &Option<LoopId>)| match main {
-            Some(id) => local.sequence.iter().filter(|&&node| local.forest.has(*id, node)).count(),
+            Some(id) => local.iterations[id.index()].iter().map(|it| u64::from(it.end - it.first)).sum(),
             None => 0,
         };
-        self.locals.iter().zip(&self.main).map(of).map(to_u64).sum()
+        self.locals.iter().zip(&self.main).map(of).sum()
     }
 }
 
@@ -63,20 +63,22 @@ impl Groups {
 /// have, edges without counts, and loops.
 fn key(local: &Local, steps: &Steps, level: Level, paths: &[u64]) -> GroupKey {
     let mut hash = Hash128::default();
-    let mut nodes = 0;
-    for (step, base) in steps.iter().zip(&local.base) {
+    let (mut nodes, mut sites) = (0, 0);
+    let all = local.graph.nodes.len() - 1;
+    for ((key, base), site) in steps.key_numbers().zip(&local.base).zip(&local.sequence) {
         if base.index() > nodes {
             nodes = base.index();
-            let key = steps.keys[step.key as usize];
+            let key = steps.keys[key as usize];
             hash.add(paths[key.path.index()]);
             hash.add(if level == Level::Shape { key.shape } else { 0 });
         }
-    }
-    let mut sites = 0;
-    for (site, base) in local.sequence.iter().zip(&local.base) {
         if site.index() > sites {
             sites = site.index();
             hash.add(base.number().into());
+        }
+        // A new node is a new site, too.
+        if sites == all {
+            break;
         }
     }
     let mut edges: Vec<(u32, u32)> =

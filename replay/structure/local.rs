@@ -2,11 +2,11 @@
 
 use model::Ticks;
 use rustc_hash::FxHashMap;
-use structure::{Forest, Graph, GraphBuilder, Iteration, LoopId, LoopTotals, Node, Step};
+use structure::{Forest, Graph, GraphBuilder, Iteration, Iterations, LoopId, LoopTotals, Node, Step};
 
 use crate::call_tree::{CallPath, NO_SITE};
 use crate::ids::PathId;
-use crate::int::to_u32;
+use crate::int::{to_u32, to_u64};
 use crate::walk::{Steps, TimedStep};
 
 /// What distinguishes nodes.
@@ -30,8 +30,29 @@ pub(crate) struct Local {
     /// The graph of these.
     pub(crate) graph: Graph,
     pub(crate) forest: Forest,
+    /// The iterations of each loop.
+    pub(crate) iterations: Iterations,
     /// Time and iterations of each loop.
     pub(crate) totals: Vec<LoopTotals>,
+}
+
+/// An iteration of a location, with its times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OwnIteration {
+    /// Its first step.
+    pub first: u32,
+    /// The step behind its last one.
+    pub behind: u32,
+    /// Whether an instance of the loop begins or ends with it.
+    pub is_border: bool,
+    /// When it begins: at the enter of its first step.
+    pub begin: Ticks,
+    /// The enter of its last step.
+    pub last_enter: Ticks,
+    /// When it ends: at the enter of the step behind it; where the loop is left, at the leave of its last step.
+    pub end: Ticks,
+    /// Ticks in calls of MPI.
+    pub in_mpi: Ticks,
 }
 
 impl Local {
@@ -44,52 +65,75 @@ impl Local {
         };
         let graph = graph(steps, &sequence);
         let forest = Forest::new(&graph);
-        let borders = Borders::new(steps);
-        let mut totals = vec![LoopTotals::default(); forest.loops().len()];
+        let mut iterations: Iterations = vec![Vec::new(); forest.loops().len()];
         structure::iterations(&forest, sequence.iter().copied(), |id, iteration| {
-            let totals = &mut totals[id.index()];
-            totals.iterations += 1;
-            totals.ticks = totals.ticks.saturating_add(borders.ticks(iteration));
+            iterations[id.index()].push(iteration);
         });
-        Local { base, sequence, graph, forest, totals }
+        let totals = totals(steps, &iterations);
+        Local { base, sequence, graph, forest, iterations, totals }
     }
 
-    /// The iterations of a loop, and the word of each, by the order in which words first occur.
-    pub(crate) fn iterations(&self, id: LoopId) -> (Vec<Iteration>, Vec<u32>) {
-        let mut all: Vec<Vec<Iteration>> = vec![Vec::new(); self.forest.loops().len()];
-        structure::iterations(&self.forest, self.sequence.iter().copied(), |of, iteration| {
-            all[of.index()].push(iteration);
-        });
-        let words = structure::words(&self.forest, &self.sequence, &all, Some(id)).of_iterations;
-        (all.swap_remove(id.index()), words)
+    /// The iterations of a loop with their times, and the word of each, by the order in which words first occur.
+    pub(crate) fn timed(&self, steps: &Steps, id: LoopId) -> (Vec<OwnIteration>, Vec<u32>) {
+        let words = structure::word_numbers(&self.forest, &self.sequence, &self.iterations, id);
+        (timed(steps, &self.iterations[id.index()]), words)
     }
 }
 
-/// When iterations begin and end.
-#[derive(Clone, Debug)]
-pub(crate) struct Borders {
-    enters: Vec<Ticks>,
-    /// The leave of the last step.
-    end: Ticks,
+/// Time and number of the iterations of each loop.
+fn totals(steps: &Steps, iterations: &Iterations) -> Vec<LoopTotals> {
+    let mut enters: Vec<Ticks> = Vec::with_capacity(steps.len() + 1);
+    enters.extend(steps.iter().map(|step| step.enter));
+    enters.extend(steps.iter().last().map(|step| step.leave));
+    let ticks = |it: &Iteration| enters[it.end as usize] - enters[it.first as usize];
+    let total = |all: &Vec<Iteration>| LoopTotals {
+        ticks: all.iter().map(ticks).fold(0, Ticks::saturating_add),
+        iterations: to_u64(all.len()),
+    };
+    iterations.iter().map(total).collect()
 }
 
-impl Borders {
-    /// Takes the times of steps.
-    pub(crate) fn new(steps: &Steps) -> Borders {
-        let end = steps.iter().last().map_or(0, |step| step.leave);
-        Borders { enters: steps.iter().map(|step| step.enter).collect(), end }
+/// Adds times to iterations of one loop.
+fn timed(steps: &Steps, iterations: &[Iteration]) -> Vec<OwnIteration> {
+    let mut timed: Vec<OwnIteration> = Vec::with_capacity(iterations.len());
+    let mut rest = iterations.iter().peekable();
+    let mut polls = steps.polls.iter().peekable();
+    let mut open: Option<OwnIteration> = None;
+    // Ticks in MPI so far, and when the step before was left.
+    let (mut in_mpi, mut left): (Ticks, Ticks) = (0, 0);
+    for (number, TimedStep { enter, leave, .. }) in (0..).zip(steps.iter()) {
+        let polled = polls.next_if(|(before, _)| *before == number).map_or(0, |(_, polls)| polls.ticks);
+        if let Some(mut ended) = open.take_if(|open| open.behind == number) {
+            // Polls between two iterations are in the former, those behind the loop in none.
+            let goes_on = rest.peek().is_some_and(|next| next.first == number);
+            (ended.end, ended.in_mpi) =
+                if goes_on { (enter, in_mpi + polled - ended.in_mpi) } else { (left, in_mpi - ended.in_mpi) };
+            ended.is_border |= !goes_on;
+            timed.push(ended);
+        }
+        in_mpi += polled;
+        if let Some(&Iteration { first, end, begins_instance }) = rest.next_if(|next| next.first == number) {
+            let is_border = begins_instance;
+            open = Some(OwnIteration {
+                first,
+                behind: end,
+                is_border,
+                begin: enter,
+                last_enter: enter,
+                end: enter,
+                in_mpi,
+            });
+        }
+        if let Some(open) = &mut open {
+            open.last_enter = enter;
+        }
+        in_mpi += leave - enter;
+        left = leave;
     }
-
-    /// The times at which steps were entered.
-    pub(crate) fn into_enters(self) -> Vec<Ticks> {
-        self.enters
+    if let Some(ended) = open {
+        timed.push(OwnIteration { end: left, in_mpi: in_mpi - ended.in_mpi, is_border: true, ..ended });
     }
-
-    /// The time of an iteration: from the enter of its first step to that of the step behind its last one.
-    pub(crate) fn ticks(&self, iteration: Iteration) -> Ticks {
-        let end = self.enters.get(iteration.end as usize).copied().unwrap_or(self.end);
-        end - self.enters[iteration.first as usize]
-    }
+    timed
 }
 
 /// The number of steps with known call sites: their own, or that of their caller. A call's line stands with its caller.
@@ -98,7 +142,7 @@ pub(crate) fn with_sites(steps: &Steps, paths: &[CallPath]) -> usize {
     let is_known =
         |path: PathId| has_site(path) || paths.get(path.index()).is_some_and(|path| has_site(path.parent));
     let known: Vec<bool> = steps.keys.iter().map(|key| is_known(key.path)).collect();
-    steps.iter().filter(|step| known[step.key as usize]).count()
+    steps.key_numbers().filter(|&key| known[key as usize]).count()
 }
 
 /// The node of each step.
@@ -115,7 +159,7 @@ fn nodes(steps: &Steps, level: Level) -> Vec<Node> {
             steps.keys.iter().map(number).collect()
         }
     };
-    steps.iter().map(|step| of_key[step.key as usize]).collect()
+    steps.key_numbers().map(|key| of_key[key as usize]).collect()
 }
 
 /// The graph of a sequence of nodes, with times.

@@ -12,7 +12,7 @@ mod local;
 mod meetings;
 mod series;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -23,7 +23,7 @@ use crate::matching::Matches;
 use crate::severity::MetricId;
 use crate::tools::Tools;
 use crate::trace::Trace;
-use crate::walk::{Steps, TimedStep, Walked, WalkedLocation};
+use crate::walk::{Steps, Walked, WalkedLocation};
 use crate::wire::{self, Wire};
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
@@ -85,7 +85,7 @@ pub fn find(
     }
     let Some((_, groups)) = best else { return Ok(None) };
     let Some(agreed) = agree::agree(tools, processes, matches, groups, exchange)? else { return Ok(None) };
-    let iterations = series::series(processes, &agreed, exchange)?;
+    let iterations = series::series(&agreed, exchange)?;
     let correspondence = agreed.correspondence;
     let locations = agreed.locations_of_all;
     let with_steps = |(_, steps): &(&WalkedLocation, &Steps)| !steps.is_empty();
@@ -134,11 +134,16 @@ fn call_path(trace: &Trace, processes: &[Walked], agreed: &Agreed) -> String {
         chain.reverse();
         chain
     };
-    let is_inside = |step: &TimedStep| line.place(step.enter).is_some();
-    let keys: BTreeSet<u32> = steps.iter().filter(is_inside).map(|step| step.key).collect();
+    let numbers: Vec<u32> = steps.key_numbers().collect();
+    let mut is_inside = vec![false; steps.keys.len()];
+    for own in line.own.iter() {
+        let inside = &numbers[own.first as usize..own.behind as usize];
+        inside.iter().for_each(|&key| is_inside[key as usize] = true);
+    }
+    let keys = steps.keys.iter().zip(is_inside).filter(|&(_, is_inside)| is_inside).map(|(key, _)| key);
     // The calls themselves are left out: the loop is in what calls them.
-    let mut chains = keys.iter().map(|&key| {
-        let mut chain = chain(steps.keys[key as usize].path);
+    let mut chains = keys.map(|key| {
+        let mut chain = chain(key.path);
         chain.pop();
         chain
     });

@@ -8,7 +8,6 @@ use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, reduce};
 use crate::int::to_usize;
-use crate::walk::{Steps, Walked};
 use crate::wire::{Wire, batch_of, wire};
 
 /// Most clusters of iterations.
@@ -103,16 +102,9 @@ impl IterationTotals {
 ///
 /// # Errors
 /// If a worker failed.
-pub(super) fn series(
-    processes: &[Walked],
-    agreed: &Agreed,
-    exchange: &mut dyn Exchange,
-) -> Result<Vec<IterationTotals>, Error> {
+pub(super) fn series(agreed: &Agreed, exchange: &mut dyn Exchange) -> Result<Vec<IterationTotals>, Error> {
     let mut all = vec![IterationTotals::NONE; to_usize(agreed.iterations)];
-    let located = processes.iter().flat_map(|walked| walked.steps.iter());
-    for (steps, line) in located.filter(|steps| !steps.is_empty()).zip(&agreed.locations) {
-        add(steps, line, &mut all);
-    }
+    agreed.locations.iter().for_each(|line| add(line, &mut all));
     reduce(exchange, all, batch_of_all, |all, batch| {
         let mut reader = BatchReader::new(batch);
         all.iter_mut().for_each(|one| one.merge(&IterationTotals::get(&mut reader)));
@@ -124,19 +116,7 @@ fn batch_of_all(all: &Vec<IterationTotals>) -> Batch {
 }
 
 /// Adds the iterations of a location.
-fn add(steps: &Steps, line: &LocationIterations, all: &mut [IterationTotals]) {
-    // Ticks in MPI before each step: in steps and polls. Polls before a step are behind the step before.
-    let mut in_mpi = Vec::with_capacity(steps.len() + 1);
-    let mut leaves = Vec::with_capacity(steps.len());
-    let mut polls = steps.polls.iter().peekable();
-    let mut sum: Ticks = 0;
-    for (number, step) in (0..).zip(steps.iter()) {
-        let polled = polls.next_if(|(before, _)| *before == number).map_or(0, |(_, polls)| polls.ticks);
-        in_mpi.push([sum, sum + polled]);
-        sum += polled + step.leave - step.enter;
-        leaves.push(step.leave);
-    }
-    in_mpi.push([sum, sum]);
+fn add(line: &LocationIterations, all: &mut [IterationTotals]) {
     let mut open: Option<(usize, IterationTotals)> = None;
     let mut put = |open: Option<(usize, IterationTotals)>| {
         if let Some((number, one)) = open
@@ -146,37 +126,32 @@ fn add(steps: &Steps, line: &LocationIterations, all: &mut [IterationTotals]) {
             all.merge(&one);
         }
     };
-    for (place, own) in line.own.iter().enumerate() {
+    for (place, (own, &word)) in line.own.iter().zip(line.words.iter()).enumerate() {
         let Some(number) = line.number(place).and_then(|number| usize::try_from(number).ok()) else {
             continue;
         };
-        let (first, end) = (own.first as usize, own.end as usize);
-        let is_last = line.own.get(place + 1).is_none_or(|next| next.first != own.end);
-        let begin = leaves.get(first).map_or(0, |_| line.enter(first));
-        let until = if is_last { leaves[end - 1] } else { line.enter(end) };
-        let mpi = in_mpi[end][usize::from(!is_last)] - in_mpi[first][1];
         let mut one = IterationTotals {
-            begin,
-            end: until,
+            begin: own.begin,
+            end: own.end,
             locations: 1,
-            words: mixed(u64::from(line.location) << 32 | u64::from(line.words[place])),
-            is_border: is_last || own.begins_instance,
+            words: mixed(u64::from(line.location) << 32 | u64::from(word)),
+            is_border: own.is_border,
             ..IterationTotals::NONE
         };
-        let (mut time, mut in_calls) = (until - begin, mpi);
+        let (mut time, mut in_mpi) = (own.end - own.begin, own.in_mpi);
         // Several of its own may be one.
         match open.take() {
             Some((before, part)) if before == number => {
                 one.begin = part.begin;
                 one.words = one.words.wrapping_add(part.words.rotate_left(1));
                 one.is_border |= part.is_border;
-                (time, in_calls) = (time + part.time.most, in_calls + part.mpi.most);
+                (time, in_mpi) = (time + part.time.most, in_mpi + part.mpi.most);
             }
             before => put(before),
         }
         one.time.add(line.location, time);
-        one.mpi.add(line.location, in_calls);
-        one.computation.add(line.location, time - in_calls);
+        one.mpi.add(line.location, in_mpi);
+        one.computation.add(line.location, time - in_mpi);
         open = Some((number, one));
     }
     put(open);

@@ -71,6 +71,11 @@ impl Steps {
         self.kept.is_empty()
     }
 
+    /// The position of each step's key in [`Steps::keys`].
+    pub fn key_numbers(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.kept.iter().map(|step| step.key)
+    }
+
     /// The steps in the order of time.
     pub fn iter(&self) -> impl Iterator<Item = TimedStep> {
         let mut now = self.begin;

@@ -18,20 +18,32 @@ impl Neighbors {
         for at in 0..nodes {
             firsts[at + 1] += firsts[at];
         }
-        let mut next = firsts.clone();
-        let mut list = vec![Node::BEGIN; firsts[nodes] as usize];
-        for (node, neighbor) in pairs {
+        let mut all = Neighbors { list: vec![Node::BEGIN; firsts[nodes] as usize], firsts };
+        all.list = all.sorted(pairs);
+        all
+    }
+
+    /// Sorts values of the same pairs in the same order as these.
+    pub(crate) fn sorted<T: Copy + Default>(&self, pairs: impl Iterator<Item = (Node, T)>) -> Vec<T> {
+        let mut next = self.firsts.clone();
+        let mut sorted = vec![T::default(); self.list.len()];
+        for (node, value) in pairs {
             let place = &mut next[node.index()];
-            list[*place as usize] = neighbor;
+            sorted[*place as usize] = value;
             *place += 1;
         }
-        Neighbors { firsts, list }
+        sorted
+    }
+
+    /// Where the neighbours of a node are in the list of all.
+    pub(crate) fn range(&self, node: Node) -> std::ops::Range<usize> {
+        let at = node.index();
+        self.firsts[at] as usize..self.firsts[at + 1] as usize
     }
 
     /// The neighbours of a node.
     pub(crate) fn of(&self, node: Node) -> &[Node] {
-        let at = node.index();
-        &self.list[self.firsts[at] as usize..self.firsts[at + 1] as usize]
+        &self.list[self.range(node)]
     }
 }
 

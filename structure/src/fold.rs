@@ -27,9 +27,15 @@ pub enum Term {
 
 impl Term {
     fn hash(self) -> u64 {
+        let [kind, number] = self.place();
+        (2 * number + kind + 1) as u64
+    }
+
+    /// Its place in lists by kind and number.
+    fn place(self) -> [usize; 2] {
         match self {
-            Term::Symbol(symbol) => 2 * u64::from(symbol) + 1,
-            Term::Loop(body) => 2 * u64::from(body) + 2,
+            Term::Symbol(symbol) => [0, symbol as usize],
+            Term::Loop(body) => [1, body as usize],
         }
     }
 }
@@ -41,15 +47,23 @@ pub struct Fold {
     bodies: Vec<Vec<Term>>,
     numbers: FxHashMap<Vec<Term>, u32>,
     terms: Vec<Term>,
-    /// By term: how it is repeated, empty for symbols. First how often; then for each repetition the same of each loop in it.
-    repeats: Vec<Vec<u32>>,
+    /// The loops among the terms.
+    loops: Vec<LoopTerm>,
     /// Hashes of the first terms, by their number; and powers of the base.
     hashes: Vec<u64>,
     powers: Vec<u64>,
-    /// Places of each term, rising.
-    places: FxHashMap<Term, Vec<u32>>,
-    /// Places of loops, rising.
-    loops: Vec<u32>,
+    /// Places of each symbol, and of the loops of each body, rising.
+    places: [Vec<Vec<u32>>; 2],
+}
+
+/// A loop among the terms of a folded sequence.
+#[derive(Clone, Debug)]
+struct LoopTerm {
+    place: u32,
+    /// Terms of its body.
+    length: u32,
+    /// How often it is repeated; then for each repetition the same of each loop in it.
+    repeats: Vec<u32>,
 }
 
 impl Default for Fold {
@@ -58,17 +72,16 @@ impl Default for Fold {
             bodies: Vec::new(),
             numbers: FxHashMap::default(),
             terms: Vec::new(),
-            repeats: Vec::new(),
+            loops: Vec::new(),
             hashes: vec![0],
             powers: vec![1],
-            places: FxHashMap::default(),
-            loops: Vec::new(),
+            places: [Vec::new(), Vec::new()],
         }
     }
 }
 
 impl Fold {
-    /// Folds a sequence.
+    /// Folds a sequence of small numbers: memory is needed for each number up to the largest.
     pub fn of(sequence: impl IntoIterator<Item = u32>) -> Fold {
         let mut fold = Fold::default();
         sequence.into_iter().for_each(|symbol| fold.push(symbol));
@@ -77,7 +90,7 @@ impl Fold {
 
     /// Adds the next symbol.
     pub fn push(&mut self, symbol: u32) {
-        self.put(Term::Symbol(symbol), Vec::new());
+        self.put(Term::Symbol(symbol));
         while self.extend() || self.repeat() {}
     }
 
@@ -94,40 +107,59 @@ impl Fold {
     /// How a term of the sequence is repeated: nothing for a symbol; of a loop how often, then for each repetition the same of
     /// each loop in its body.
     pub fn repeats(&self, place: usize) -> &[u32] {
-        &self.repeats[place]
+        let found = self.loops.binary_search_by_key(&place, |it| it.place as usize);
+        found.map_or(&[], |at| &self.loops[at].repeats)
     }
 
     /// Number of symbols in a term of the sequence.
     pub fn symbols(&self, place: usize) -> u64 {
+        let Term::Loop(body) = self.terms[place] else { return 1 };
+        let is_symbol = |term: &Term| matches!(term, Term::Symbol(_));
+        let body = self.body(body);
+        if body.iter().all(is_symbol) {
+            return u64::from(self.repeats(place)[0]) * body.len() as u64;
+        }
         let mut count = 0;
-        self.walk(place, |_| count += 1);
+        self.walk(place, (), |(), _| (), |(), _, _| count += 1);
         count
     }
 
-    /// Calls a function for each symbol of a term of the sequence.
-    pub(crate) fn walk(&self, place: usize, mut with: impl FnMut(Visit<'_>)) {
-        let mut repeats = self.repeats[place].iter().copied();
-        let mut way: Vec<Level> = Vec::new();
-        let mut enter = |way: &mut Vec<Level>, body| {
-            way.push(Level { body, at: 0, rest: repeats.next().unwrap_or(0) });
+    /// Goes through a term of the sequence: calls `enter` with what is around a loop and its body whenever the loop begins,
+    /// which says what is around the terms of that body; and `with` for each symbol with what is around it, and its place in the
+    /// body.
+    pub(crate) fn walk<T: Copy>(
+        &self,
+        place: usize,
+        outside: T,
+        mut enter: impl FnMut(T, u32) -> T,
+        mut with: impl FnMut(T, usize, u32),
+    ) {
+        let mut repeats = self.repeats(place).iter().copied();
+        let mut level = |around: T, body: u32| Level {
+            terms: self.body(body),
+            at: 0,
+            rest: repeats.next().unwrap_or(0),
+            inside: enter(around, body),
         };
-        match self.terms[place] {
-            Term::Symbol(symbol) => return with(Visit { way: &[], symbol }),
-            Term::Loop(body) => enter(&mut way, body),
-        }
-        while let Some(level) = way.last_mut() {
-            let body = &self.bodies[level.body as usize];
-            if level.at == body.len() {
-                (level.at, level.rest) = (0, level.rest.saturating_sub(1));
+        let mut way = match self.terms[place] {
+            Term::Symbol(symbol) => return with(outside, 0, symbol),
+            Term::Loop(body) => vec![level(outside, body)],
+        };
+        while let Some(Level { terms, at, rest, inside }) = way.last_mut() {
+            if *at == terms.len() {
+                (*at, *rest) = (0, rest.saturating_sub(1));
             }
-            if level.rest == 0 {
+            if *rest == 0 {
                 way.pop();
                 continue;
             }
-            level.at += 1;
-            match body[level.at - 1] {
-                Term::Symbol(symbol) => with(Visit { way: &way, symbol }),
-                Term::Loop(body) => enter(&mut way, body),
+            *at += 1;
+            match terms[*at - 1] {
+                Term::Symbol(symbol) => with(*inside, *at - 1, symbol),
+                Term::Loop(body) => {
+                    let inner = level(*inside, body);
+                    way.push(inner);
+                }
             }
         }
     }
@@ -135,34 +167,35 @@ impl Fold {
     /// The sequence.
     pub fn sequence(&self) -> Vec<u32> {
         let mut all = Vec::new();
-        (0..self.terms.len()).for_each(|place| self.walk(place, |visit| all.push(visit.symbol)));
+        (0..self.terms.len())
+            .for_each(|place| self.walk(place, (), |(), _| (), |(), _, symbol| all.push(symbol)));
         all
     }
 
-    fn put(&mut self, term: Term, repeats: Vec<u32>) {
+    fn put(&mut self, term: Term) {
         let place = crate::to_u32(self.terms.len());
-        self.places.entry(term).or_default().push(place);
-        if let Term::Loop(_) = term {
-            self.loops.push(place);
+        let [kind, number] = term.place();
+        let places = &mut self.places[kind];
+        if places.len() <= number {
+            places.resize_with(number + 1, Vec::new);
         }
+        places[number].push(place);
         self.terms.push(term);
-        self.repeats.push(repeats);
         let before = self.hashes[self.hashes.len() - 1];
-        self.hashes.push((times(before, BASE) + term.hash()) % PRIME);
+        self.hashes.push(reduced(times(before, BASE) + term.hash()));
     }
 
     /// Takes the last terms away, and returns how these were repeated, one behind the other.
     fn take(&mut self, count: usize) -> Vec<u32> {
         let first = self.terms.len() - count;
         for term in self.terms.drain(first..) {
-            self.places.get_mut(&term).and_then(Vec::pop);
-            if let Term::Loop(_) = term {
-                self.loops.pop();
-            }
+            let [kind, number] = term.place();
+            self.places[kind][number].pop();
         }
         self.hashes.truncate(first + 1);
+        let loops = self.loops.iter().rposition(|it| (it.place as usize) < first).map_or(0, |at| at + 1);
         // A single list is taken as it is: it may be long.
-        let mut lists = self.repeats.drain(first..).filter(|list| !list.is_empty());
+        let mut lists = self.loops.drain(loops..).map(|it| it.repeats);
         let mut all = lists.next().unwrap_or_default();
         lists.for_each(|list| all.extend(list));
         all
@@ -173,21 +206,22 @@ impl Fold {
         while self.powers.len() <= end - begin {
             self.powers.push(times(self.powers[self.powers.len() - 1], BASE));
         }
-        (self.hashes[end] + PRIME - times(self.hashes[begin], self.powers[end - begin])) % PRIME
+        reduced(self.hashes[end] + PRIME - times(self.hashes[begin], self.powers[end - begin]))
     }
 
     /// Takes the terms behind one of the latest loops into it, if they are its body.
     fn extend(&mut self) -> bool {
         let end = self.terms.len();
         // A loop that is the last term has nothing behind it.
-        let behind = self.loops.iter().rev().map(|&place| place as usize).filter(|&place| place + 1 < end);
-        let found = behind.take(LOOPS).find(|&place| {
-            let Term::Loop(body) = self.terms[place] else { return false };
-            self.bodies[body as usize] == self.terms[place + 1..]
+        let behind = self.loops.iter().enumerate().rev().filter(|(_, it)| it.place as usize + 1 < end);
+        let found = behind.take(LOOPS).find(|(_, it)| {
+            let behind = it.place as usize + 1;
+            behind + it.length as usize == end
+                && matches!(self.terms[behind - 1], Term::Loop(body) if self.bodies[body as usize] == self.terms[behind..])
         });
-        let Some(place) = found else { return false };
-        let once = self.take(end - 1 - place);
-        let repeats = &mut self.repeats[place];
+        let Some((at, LoopTerm { length, .. })) = found else { return false };
+        let once = self.take(*length as usize);
+        let repeats = &mut self.loops[at].repeats;
         repeats[0] = repeats[0].saturating_add(1);
         repeats.extend(once);
         true
@@ -196,15 +230,19 @@ impl Fold {
     /// Makes a loop of the last terms, if those before are the same; of the shortest such repeat.
     fn repeat(&mut self) -> bool {
         let end = self.terms.len();
-        let places = &self.places[&self.terms[end - 1]];
-        let candidates: Vec<u32> = places.iter().rev().skip(1).take(PLACES).copied().collect();
-        for place in candidates {
+        let [kind, number] = self.terms[end - 1].place();
+        let places = self.places[kind][number].len() - 1;
+        for at in (places.saturating_sub(PLACES)..places).rev() {
+            let place = self.places[kind][number][at];
             let length = end - 1 - place as usize;
             if 2 * length > end {
                 return false;
             }
             let (first, second) = (end - 2 * length, end - length);
-            if self.hash(second, end) != self.hash(first, second)
+            // Most differ in one of the last terms.
+            let near = length.min(4);
+            if self.terms[end - near..] != self.terms[second - near..second]
+                || self.hash(second, end) != self.hash(first, second)
                 || self.terms[second..] != self.terms[first..second]
             {
                 continue;
@@ -224,14 +262,15 @@ impl Fold {
             both.extend(last);
             match self.terms.last() {
                 Some(&Term::Loop(before)) if before == number => {
-                    let place = self.terms.len() - 1;
-                    let repeats = &mut self.repeats[place];
+                    let Some(LoopTerm { repeats, .. }) = self.loops.last_mut() else { return false };
                     repeats[0] = repeats[0].saturating_add(2);
                     repeats.extend(both);
                 }
                 _ => {
                     both.insert(0, 2);
-                    self.put(Term::Loop(number), both);
+                    let (place, length) = (crate::to_u32(self.terms.len()), crate::to_u32(length));
+                    self.loops.push(LoopTerm { place, length, repeats: both });
+                    self.put(Term::Loop(number));
                 }
             }
             return true;
@@ -240,19 +279,15 @@ impl Fold {
     }
 }
 
-/// A symbol of a folded sequence, with the loops around it.
-pub(crate) struct Visit<'a> {
-    pub(crate) way: &'a [Level],
-    pub(crate) symbol: u32,
-}
-
 /// A loop of a folded sequence that is walked through.
-pub(crate) struct Level {
-    pub(crate) body: u32,
+struct Level<'a, T> {
+    terms: &'a [Term],
     /// The place in the body behind the current term.
-    pub(crate) at: usize,
+    at: usize,
     /// Repetitions that are left, with the current one.
     rest: u32,
+    /// What is around its terms.
+    inside: T,
 }
 
 fn times(a: u64, b: u64) -> u64 {
@@ -260,7 +295,12 @@ fn times(a: u64, b: u64) -> u64 {
     // Less than the square of the modulus, so two halves of 61 bits.
     let [low, high] =
         [product & u128::from(PRIME), product >> 61].map(|half| u64::try_from(half).unwrap_or(0));
-    (low + high) % PRIME
+    reduced(low + high)
+}
+
+/// The rest by the modulus of a number below twice the modulus.
+fn reduced(number: u64) -> u64 {
+    if number >= PRIME { number - PRIME } else { number }
 }
 
 #[cfg(test)]

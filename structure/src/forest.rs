@@ -43,6 +43,8 @@ pub struct Forest {
     loops: Vec<Loop>,
     /// By node: the innermost loop around it.
     innermost: Vec<Option<LoopId>>,
+    /// By node: whether it is the header of a loop.
+    is_header: Vec<bool>,
     /// Edges to headers from the nodes of their loops: the loop that they repeat.
     latches: FxHashMap<(Node, Node), LoopId>,
 }
@@ -100,7 +102,15 @@ impl Forest {
 
     /// The loop that an edge repeats; `None` if it is no edge back to the header of a loop around both of its nodes.
     pub fn repeated_by(&self, from: Node, to: Node) -> Option<LoopId> {
+        if !self.is_header(to) {
+            return None;
+        }
         self.latches.get(&(from, to)).copied()
+    }
+
+    /// Whether a node is the header of a loop.
+    pub fn is_header(&self, node: Node) -> bool {
+        self.is_header.get(node.index()).copied().unwrap_or(false)
     }
 
     /// The nodes of a loop, those of inner loops included, in the order of first visits.
@@ -157,7 +167,8 @@ const NO_LEVEL: u32 = u32::MAX;
 struct Finder {
     next: Neighbors,
     before: Neighbors,
-    counts: FxHashMap<(Node, Node), u64>,
+    /// Of the edges in `before`: how often they were taken.
+    counts: Vec<u64>,
     search: Search,
     /// By node: the number of the part in which loops are searched, or of the component that is looked at.
     part: Vec<u32>,
@@ -173,10 +184,12 @@ impl Finder {
     fn new(graph: &Graph) -> Finder {
         let nodes = graph.nodes.len();
         let edges = graph.inner_edges();
+        let before = Neighbors::new(nodes, edges.clone().map(|edge| (edge.to, edge.from)));
+        let counts = before.sorted(edges.clone().map(|edge| (edge.to, edge.count)));
         Finder {
             next: Neighbors::new(nodes, edges.clone().map(|edge| (edge.from, edge.to))),
-            before: Neighbors::new(nodes, edges.clone().map(|edge| (edge.to, edge.from))),
-            counts: edges.map(|edge| ((edge.from, edge.to), edge.count)).collect(),
+            before,
+            counts,
             search: Search::new(nodes),
             part: vec![0; nodes],
             parts: 0,
@@ -250,9 +263,12 @@ impl Finder {
             [_] => vec![latches],
             _ => self.nested(component, header, number, latches),
         };
+        // How often the edges to the header were taken, by where they come from.
+        let counts = self.before.of(header).iter().zip(&self.counts[self.before.range(header)]);
+        let counts: FxHashMap<Node, u64> = counts.map(|(&from, &count)| (from, count)).collect();
         let mut joined: Vec<Level> = Vec::new();
         for (last, latches) in (0..).zip(levels) {
-            let passes = latches.iter().map(|&latch| self.counts[&(latch, header)]).sum();
+            let passes = latches.iter().map(|latch| counts[latch]).sum();
             let mut level = Level { latches, passes, last };
             while let Some(inner) = joined.pop_if(|inner| inner.passes < level.passes.saturating_mul(2)) {
                 level.passes += inner.passes;
@@ -343,6 +359,8 @@ impl Finder {
         for (found, &id) in self.found.iter().zip(&numbers) {
             forest.latches.extend(found.latches.iter().map(|&latch| ((latch, found.header), id)));
         }
+        forest.is_header = vec![false; nodes];
+        forest.loops.iter().for_each(|it| forest.is_header[it.header.index()] = true);
         let id = |found: &Option<usize>| found.map(|found| numbers[found]);
         forest.innermost = self.innermost.iter().take(nodes).map(id).collect();
         forest
@@ -396,13 +414,16 @@ impl Bodies {
     fn sizes(&self, masks: &[u64]) -> Vec<u32> {
         let mut sums = [0_u64; u32::BITS as usize];
         for (&mask, &size) in masks.iter().zip(&self.sizes) {
-            for place in (0..sums.len()).filter(|place| size >> place & 1 == 1) {
+            let mut rest = size;
+            while rest != 0 {
+                let place = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
                 let mut carried = mask;
                 for sum in &mut sums[place..] {
-                    (*sum, carried) = (*sum ^ carried, *sum & carried);
                     if carried == 0 {
                         break;
                     }
+                    (*sum, carried) = (*sum ^ carried, *sum & carried);
                 }
             }
         }

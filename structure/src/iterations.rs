@@ -48,6 +48,13 @@ pub fn iterations(
     for node in sequence {
         let step = count;
         count = count.checked_add(1).expect("less than 2^32 steps");
+        let around = forest.around(node);
+        let innermost = open.last().map(|open| open.id);
+        // Nothing begins or ends.
+        if around == innermost && !forest.is_header(node) {
+            before = node;
+            continue;
+        }
         while let Some(left) = open.pop_if(|open| !forest.has(open.id, node)) {
             close(&left, step);
         }
@@ -60,7 +67,7 @@ pub fn iterations(
             }
         }
         let innermost = open.last().map(|open| open.id);
-        let around = std::iter::successors(forest.around(node), |&id| forest.get(id).parent);
+        let around = std::iter::successors(around, |&id| forest.get(id).parent);
         entered.extend(around.take_while(|&id| Some(id) != innermost));
         open.extend(entered.drain(..).rev().map(|id| Open { id, first: step, begins_instance: true }));
         before = node;

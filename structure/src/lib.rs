@@ -33,7 +33,7 @@ pub use outliers::{Outlier, outliers, trend};
 pub use partition::{PartitionBuilder, Progression, partition};
 pub use sites::sites;
 pub use temporal::{TemporalBuilder, TemporalGraph, Way};
-pub use words::{Word, WordPart, Words, words};
+pub use words::{Word, WordPart, Words, word_numbers, words};
 
 /// Converts a number of nodes, edges or steps of one location, of which there are less than 2^32.
 ///

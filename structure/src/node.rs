@@ -2,7 +2,7 @@
 
 /// What a step is: steps of one location with equal keys are visits of the same node. Numbered from 1 in the order of first
 /// visits, so a smaller number was visited first (structure 2.3).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Node(u32);
 
 impl Node {

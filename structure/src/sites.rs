@@ -17,20 +17,26 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 3..=512;
 pub fn sites(sequence: &[Node]) -> Vec<Node> {
     let fold = Fold::of(sequence.iter().map(|node| node.number()));
     let owners = absorb(&fold);
-    let mut chains = Numbers::default();
-    let mut sites = Numbers::default();
+    let (mut chains, mut sites) = (Chains::default(), Sites::default());
     let mut list = Vec::with_capacity(sequence.len());
     for (place, owner) in owners.iter().enumerate() {
+        let is_symbol = matches!(fold.terms()[place], Term::Symbol(_));
         let (outer, at) = match *owner {
-            Owner::Nobody => (NO_CHAIN, place),
-            Owner::Body { body, at } => (chains.of((NO_CHAIN, body)), at),
-            Owner::Guard { body } => (chains.of((GUARDS, body)), place),
+            // A place of its own.
+            Owner::Nobody | Owner::Guard { .. } if is_symbol => {
+                list.push(sites.next());
+                continue;
+            }
+            Owner::Nobody => (NO_CHAIN, 0),
+            Owner::Guard { body } => (chains.of(GUARDS, body), 0),
+            Owner::Body { body, at } => (chains.of(NO_CHAIN, body), at),
         };
-        fold.walk(place, |visit| {
-            let chain = visit.way.iter().fold(outer, |chain, level| chains.of((chain, level.body)));
-            let at = visit.way.last().map_or(at, |level| level.at - 1);
-            list.push(Node::new(sites.of((chain, crate::to_u32(at), visit.symbol))));
-        });
+        if is_symbol {
+            list.push(sites.of(outer, at));
+            continue;
+        }
+        let visit = |chain, at, _| list.push(sites.of(chain, at));
+        fold.walk(place, outer, |chain, body| chains.of(chain, body), visit);
     }
     list
 }
@@ -39,19 +45,47 @@ pub fn sites(sequence: &[Node]) -> Vec<Node> {
 const NO_CHAIN: u32 = 0;
 const GUARDS: u32 = u32::MAX;
 
-/// Numbers from 1 in the order in which keys come.
-struct Numbers<K>(FxHashMap<K, u32>);
+/// Chains of bodies, by the chain around the innermost one and that body; numbered from 1.
+#[derive(Default)]
+struct Chains(FxHashMap<(u32, u32), u32>);
 
-impl<K> Default for Numbers<K> {
-    fn default() -> Numbers<K> {
-        Numbers(FxHashMap::default())
+impl Chains {
+    fn of(&mut self, around: u32, body: u32) -> u32 {
+        let next = crate::to_u32(self.0.len() + 1);
+        *self.0.entry((around, body)).or_insert(next)
     }
 }
 
-impl<K: std::hash::Hash + Eq> Numbers<K> {
-    fn of(&mut self, key: K) -> u32 {
-        let next = crate::to_u32(self.0.len() + 1);
-        *self.0.entry(key).or_insert(next)
+/// Sites: places in the bodies of loops, which are told apart by the bodies around them.
+#[derive(Default)]
+struct Sites {
+    count: u32,
+    /// By chain, and place in its innermost body: the number of the site, 0 before it is visited.
+    of_chains: Vec<Vec<u32>>,
+}
+
+impl Sites {
+    /// A new site.
+    fn next(&mut self) -> Node {
+        self.count += 1;
+        Node::new(self.count)
+    }
+
+    /// The site at a place of a body.
+    fn of(&mut self, chain: u32, at: usize) -> Node {
+        let chain = chain as usize;
+        if self.of_chains.len() <= chain {
+            self.of_chains.resize_with(chain + 1, Vec::new);
+        }
+        let sites = &mut self.of_chains[chain];
+        if sites.len() <= at {
+            sites.resize(at + 1, 0);
+        }
+        if sites[at] == 0 {
+            self.count += 1;
+            sites[at] = self.count;
+        }
+        Node::new(sites[at])
     }
 }
 

@@ -43,14 +43,43 @@ pub struct Words {
 pub fn words(forest: &Forest, sequence: &[Node], iterations: &Iterations, id: Option<LoopId>) -> Words {
     let whole = [Iteration { first: 0, end: crate::to_u32(sequence.len()), begins_instance: true }];
     let all: &[Iteration] = id.map_or(&whole, |id| &iterations[id.index()]);
+    let (words, of_iterations) = numbered(forest, sequence, iterations, (id, all));
+    let numbers = by_instance(all, &of_iterations, words.len());
+    let instances = all.iter().filter(|iteration| iteration.begins_instance).count();
+    let mut counts = vec![0; words.len()];
+    of_iterations.iter().for_each(|&word| counts[word as usize] += 1);
+    let mut guards: Vec<Vec<u32>> = vec![Vec::new(); words.len()];
+    (0..).zip(&of_iterations).for_each(|(number, &word)| guards[word as usize].push(number));
+    let word = |(((parts, count), guard), by_instance): (((_, _), Vec<u32>), Vec<Vec<u32>>)| {
+        let is_by_instance =
+            by_instance.len() == instances && by_instance.windows(2).all(|pair| pair[0] == pair[1]);
+        let guard = if is_by_instance { by_instance.into_iter().next().unwrap_or_default() } else { guard };
+        Word { parts, count, guard: partition(guard), is_by_instance }
+    };
+    let all = words.into_iter().zip(counts).zip(guards).zip(numbers).map(word).collect();
+    Words { all, of_iterations }
+}
+
+/// The word of each iteration of a loop, by its number in the order of first occurrences.
+pub fn word_numbers(forest: &Forest, sequence: &[Node], iterations: &Iterations, id: LoopId) -> Vec<u32> {
+    numbered(forest, sequence, iterations, (Some(id), &iterations[id.index()])).1
+}
+
+/// The different words of iterations of a loop, and by iteration the number of its word.
+fn numbered(
+    forest: &Forest,
+    sequence: &[Node],
+    iterations: &Iterations,
+    (id, all): (Option<LoopId>, &[Iteration]),
+) -> (Vec<Vec<WordPart>>, Vec<u32>) {
     let children: Vec<LoopId> = forest.children(id).collect();
     let mut ends = Ends::new(forest, iterations, &children);
-    let mut numbers: FxHashMap<Vec<WordPart>, usize> = FxHashMap::default();
-    // By word, and by iteration: the number of the word.
+    let mut numbers: FxHashMap<Vec<WordPart>, u32> = FxHashMap::default();
     let mut words: Vec<Vec<WordPart>> = Vec::new();
     let mut of_iterations = Vec::with_capacity(all.len());
+    let mut parts = Vec::new();
     for iteration in all {
-        let mut parts = Vec::new();
+        parts.clear();
         let mut step = iteration.first;
         while step < iteration.end {
             match ends.instance_at(step, sequence[step as usize]) {
@@ -64,35 +93,25 @@ pub fn words(forest: &Forest, sequence: &[Node], iterations: &Iterations, id: Op
                 }
             }
         }
-        let number = *numbers.entry(parts).or_insert_with_key(|parts| {
+        let number = numbers.get(&parts[..]).copied().unwrap_or_else(|| {
+            let number = crate::to_u32(words.len());
+            numbers.insert(parts.clone(), number);
             words.push(parts.clone());
-            words.len() - 1
+            number
         });
         of_iterations.push(number);
     }
-    let numbers = by_instance(all, &of_iterations, words.len());
-    let instances = all.iter().filter(|iteration| iteration.begins_instance).count();
-    let mut counts = vec![0; words.len()];
-    of_iterations.iter().for_each(|&word| counts[word] += 1);
-    let mut guards: Vec<Vec<u32>> = vec![Vec::new(); words.len()];
-    (0..).zip(&of_iterations).for_each(|(number, &word)| guards[word].push(number));
-    let word = |(((parts, count), guard), by_instance): (((_, _), Vec<u32>), Vec<Vec<u32>>)| {
-        let is_by_instance =
-            by_instance.len() == instances && by_instance.windows(2).all(|pair| pair[0] == pair[1]);
-        let guard = if is_by_instance { by_instance.into_iter().next().unwrap_or_default() } else { guard };
-        Word { parts, count, guard: partition(guard), is_by_instance }
-    };
-    let all = words.into_iter().zip(counts).zip(guards).zip(numbers).map(word).collect();
-    Words { all, of_iterations: of_iterations.into_iter().map(crate::to_u32).collect() }
+    (words, of_iterations)
 }
 
 /// By word: for each instance with it, the numbers of its iterations there, from 0.
-fn by_instance(all: &[Iteration], words: &[usize], count: usize) -> Vec<Vec<Vec<u32>>> {
+fn by_instance(all: &[Iteration], words: &[u32], count: usize) -> Vec<Vec<Vec<u32>>> {
     let mut numbers: Vec<Vec<Vec<u32>>> = vec![Vec::new(); count];
     // By word: the instance in which it was last.
     let mut latest = vec![0; count];
     let (mut instance, mut number) = (0, 0);
     for (iteration, &word) in all.iter().zip(words) {
+        let word = word as usize;
         if iteration.begins_instance {
             (instance, number) = (instance + 1, 0);
         }
@@ -111,14 +130,24 @@ fn by_instance(all: &[Iteration], words: &[usize], count: usize) -> Vec<Vec<Vec<
 /// Ends of the instances of some loops that lie beside each other.
 struct Ends<'a> {
     forest: &'a Forest,
-    /// By loop: the loops, the steps at which their instances begin and end, and the first instance that is not behind us.
-    of_loops: FxHashMap<LoopId, (Vec<(u32, u32)>, usize)>,
-    /// By node: the loop that it is in.
-    of_nodes: FxHashMap<Node, LoopId>,
+    /// The loops, each with the steps at which its instances begin and end, and the first instance that is not behind us.
+    loops: Vec<(LoopId, Vec<(u32, u32)>, usize)>,
+    /// By loop: the place of it, or of the one that it is in, among these.
+    places: Vec<Option<usize>>,
 }
 
 impl<'a> Ends<'a> {
     fn new(forest: &'a Forest, iterations: &Iterations, loops: &[LoopId]) -> Ends<'a> {
+        let mut places: Vec<Option<usize>> = vec![None; forest.loops().len()];
+        for (place, id) in loops.iter().enumerate() {
+            places[id.index()] = Some(place);
+        }
+        // Loops come before those inside them.
+        for id in forest.ids() {
+            if let Some(parent) = forest.get(id).parent {
+                places[id.index()] = places[id.index()].or(places[parent.index()]);
+            }
+        }
         let ends = |&id: &LoopId| {
             let mut ends: Vec<(u32, u32)> = Vec::new();
             for iteration in &iterations[id.index()] {
@@ -127,29 +156,19 @@ impl<'a> Ends<'a> {
                     None => ends.push((iteration.first, iteration.end)),
                 }
             }
-            (id, (ends, 0))
+            (id, ends, 0)
         };
-        let of_loops = loops.iter().map(ends).collect();
-        Ends { forest, of_loops, of_nodes: FxHashMap::default() }
+        Ends { forest, loops: loops.iter().map(ends).collect(), places }
     }
 
     /// The instance that begins at a step, which visits a node, and its end. Steps come in order.
     fn instance_at(&mut self, step: u32, node: Node) -> Option<(LoopId, u32)> {
-        let innermost = self.forest.around(node)?;
-        let id = match self.of_nodes.get(&node) {
-            Some(&id) => id,
-            None => {
-                let chain = std::iter::successors(Some(innermost), |&id| self.forest.get(id).parent);
-                let id = chain.into_iter().find(|id| self.of_loops.contains_key(id))?;
-                self.of_nodes.insert(node, id);
-                id
-            }
-        };
-        let (instances, next) = self.of_loops.get_mut(&id)?;
+        let place = self.places[self.forest.around(node)?.index()]?;
+        let (id, instances, next) = &mut self.loops[place];
         while instances.get(*next).is_some_and(|&(first, _)| first < step) {
             *next += 1;
         }
-        instances.get(*next).filter(|&&(first, _)| first == step).map(|&(_, end)| (id, end))
+        instances.get(*next).filter(|&&(first, _)| first == step).map(|&(_, end)| (*id, end))
     }
 }
 

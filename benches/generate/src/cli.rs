@@ -49,6 +49,10 @@ pub(crate) struct Cli {
         value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     clock_error: u64,
 
+    /// Write the line of each call, as the recorder does for programs with debug information
+    #[arg(long)]
+    call_sites: bool,
+
     /// Size of the chunks of event files, from 262144 to 16777216 [default: 1048576]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(otf2::CHUNK_SIZES))]
     chunk: Option<u64>,
@@ -70,6 +74,7 @@ impl Cli {
             seed: self.seed,
             drift: self.drift,
             clock_error: self.clock_error,
+            call_sites: self.call_sites,
             chunk: self.chunk.unwrap_or(job.chunk),
             ..job
         }

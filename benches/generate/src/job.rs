@@ -34,6 +34,8 @@ pub struct Job {
     pub drift: f64,
     /// Largest error of the recorded clock offsets in nanoseconds. Events are in wrong order then.
     pub clock_error: u64,
+    /// Whether records have the line of each call.
+    pub call_sites: bool,
     /// Size of the chunks of event files in bytes.
     pub chunk: u64,
 }
@@ -43,7 +45,7 @@ impl Job {
     pub fn new(pattern: &'static Pattern, ranks: u32, events: u64) -> Job {
         let chunk = otf2::Anchor::default().event_chunk_size;
         let threads = pattern.threads;
-        Job { pattern, ranks, events, threads, seed: 1, drift: 0.0, clock_error: 0, chunk }
+        Job { pattern, ranks, events, threads, seed: 1, drift: 0.0, clock_error: 0, call_sites: false, chunk }
     }
 
     /// References of all locations, in the order of ranks, then threads.
@@ -130,7 +132,7 @@ impl Job {
 
 impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Job { pattern, ranks, events, threads, seed, drift, clock_error, .. } = self;
+        let Job { pattern, ranks, events, threads, seed, drift, clock_error, call_sites, .. } = self;
         write!(
             f,
             "{}, {ranks} ranks of {threads} threads, {events} events a rank, seed {seed}",
@@ -138,6 +140,9 @@ impl fmt::Display for Job {
         )?;
         if *drift != 0.0 {
             write!(f, ", clocks drift by {drift} millionths, offsets are known to {clock_error} ns")?;
+        }
+        if *call_sites {
+            write!(f, ", with call sites")?;
         }
         Ok(())
     }

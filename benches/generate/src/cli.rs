@@ -6,6 +6,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{CommandFactory, FromArgMatches, Parser};
 use generate::{Job, PATTERNS, Pattern};
 
+/// Steps of a pattern, unless something else is asked for.
+const ITERATIONS: u64 = 300;
+
 /// Make an OTF2 trace of any size.
 ///
 ///   replay-generate --ranks 64 --events 100000 --pattern stencil trace
@@ -26,7 +29,12 @@ pub(crate) struct Cli {
 
     /// Events of each rank, about
     #[arg(long, value_name = "N")]
-    events: u64,
+    events: Option<u64>,
+
+    /// Steps of the pattern, instead of a number of events [default: 300]
+    #[arg(long, value_name = "N", conflicts_with = "events",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    iterations: Option<u64>,
 
     /// What the ranks do
     #[arg(long, value_name = "NAME", value_parser = pattern())]
@@ -68,8 +76,13 @@ impl Cli {
 
     /// The job that the options describe.
     pub(crate) fn job(&self) -> Job {
-        let job = Job::new(self.pattern, self.ranks, self.events);
+        let job = Job::new(self.pattern, self.ranks, self.events.unwrap_or(0));
         Job {
+            iterations: if self.events.is_some() {
+                None
+            } else {
+                Some(self.iterations.unwrap_or(ITERATIONS))
+            },
             threads: self.threads.unwrap_or(job.threads),
             seed: self.seed,
             drift: self.drift,

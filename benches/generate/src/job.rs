@@ -25,6 +25,8 @@ pub struct Job {
     pub ranks: u32,
     /// Approximate number of events of each rank: the last step may give more or fewer.
     pub events: u64,
+    /// Number of steps of the pattern, instead of the number that gives so many events.
+    pub iterations: Option<u64>,
     /// Threads of each rank, more than one if the pattern has several.
     pub threads: u32,
     /// Seed of the random numbers that distribute work over ranks and steps.
@@ -45,7 +47,18 @@ impl Job {
     pub fn new(pattern: &'static Pattern, ranks: u32, events: u64) -> Job {
         let chunk = otf2::Anchor::default().event_chunk_size;
         let threads = pattern.threads;
-        Job { pattern, ranks, events, threads, seed: 1, drift: 0.0, clock_error: 0, call_sites: false, chunk }
+        Job {
+            pattern,
+            ranks,
+            events,
+            iterations: None,
+            threads,
+            seed: 1,
+            drift: 0.0,
+            clock_error: 0,
+            call_sites: false,
+            chunk,
+        }
     }
 
     /// References of all locations, in the order of ranks, then threads.
@@ -74,7 +87,7 @@ impl Job {
         }
         let plan = (self.pattern.plan)(self);
         if plan.ticks > LONGEST {
-            return Err(Error::new(format!("so many events of {name} would take more than 18 years")));
+            return Err(Error::new(format!("so many steps of {name} would take more than 18 years")));
         }
         Ok(plan)
     }
@@ -84,8 +97,12 @@ impl Job {
         self.events.saturating_sub(EVENTS_AROUND)
     }
 
-    /// Number of steps, at least one, for about the wanted events, if `steps` of them have `events` events.
+    /// Number of steps, at least one: those that are asked for, or for about the wanted events, if `steps` of them have
+    /// `events` events.
     pub(crate) fn steps(&self, steps: u64, events: u64) -> u64 {
+        if let Some(iterations) = self.iterations {
+            return iterations.max(1);
+        }
         let wanted = u128::from(self.events_inside()) * u128::from(steps);
         ((wanted + u128::from(events) / 2) / u128::from(events)).max(1) as u64
     }
@@ -133,11 +150,12 @@ impl Job {
 impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Job { pattern, ranks, events, threads, seed, drift, clock_error, call_sites, .. } = self;
-        write!(
-            f,
-            "{}, {ranks} ranks of {threads} threads, {events} events a rank, seed {seed}",
-            pattern.name
-        )?;
+        write!(f, "{}, {ranks} ranks of {threads} threads, ", pattern.name)?;
+        match self.iterations {
+            Some(iterations) => write!(f, "{iterations} steps")?,
+            None => write!(f, "{events} events a rank")?,
+        }
+        write!(f, ", seed {seed}")?;
         if *drift != 0.0 {
             write!(f, ", clocks drift by {drift} millionths, offsets are known to {clock_error} ns")?;
         }

@@ -115,7 +115,7 @@ fn anchor(job: &Job) -> Anchor {
         creator: format!("replay-generate {}", env!("CARGO_PKG_VERSION")),
         description: job.to_string(),
         properties: complete.iter().map(|name| (format!("OTF2::{name}"), "true".into())).collect(),
-        trace_id: draw::draw(job.seed, job.ranks.into(), job.events),
+        trace_id: draw::draw(job.seed, job.ranks.into(), job.iterations.unwrap_or(job.events)),
         ..Anchor::default()
     }
 }

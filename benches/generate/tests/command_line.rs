@@ -71,6 +71,8 @@ fn bad_use_ends_with_status_2_and_a_message() {
     let directory = tempfile::tempdir().unwrap();
     for (options, message) in [
         ("", "required arguments"),
+        ("--ranks 1 --events 1 --iterations 1 --pattern ring", "--iterations"),
+        ("--ranks 1 --iterations 0 --pattern ring", "--iterations"),
         ("--ranks 0 --events 1 --pattern ring", "--ranks"),
         ("--ranks 1 --events 1 --pattern rings", "a similar value exists: 'ring'"),
         ("--ranks 1 --events 1 --pattern ring --chunk 5", "--chunk"),

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::draw::{below, draw};
 use crate::location::reference;
 use crate::patterns::{Pattern, Plan};
+use crate::tuning::Tuning;
 
 /// Events of a rank's first thread outside the pattern: start and end of the program, `MPI_Init`,
 /// `MPI_Finalize`.
@@ -14,7 +15,7 @@ const EVENTS_AROUND: u64 = 20;
 const LAST: u64 = u64::MAX;
 
 /// Longest trace in nanoseconds: 18 years, so that all times are far from the largest number.
-const LONGEST: u64 = 1 << 59;
+pub(crate) const LONGEST: u64 = 1 << 59;
 
 /// Parameters of a trace. The same job always gives the same bytes.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub struct Job {
     pub clock_error: u64,
     /// Whether records have the line of each call.
     pub call_sites: bool,
+    /// What is chosen about the loop, if the pattern has such options.
+    pub tuning: Tuning,
     /// Size of the chunks of event files in bytes.
     pub chunk: u64,
 }
@@ -57,6 +60,7 @@ impl Job {
             drift: 0.0,
             clock_error: 0,
             call_sites: false,
+            tuning: Tuning::default(),
             chunk,
         }
     }
@@ -85,7 +89,19 @@ impl Job {
         if self.clock_error > 0 && self.drift == 0.0 {
             return Err(Error::new("without drift there is one clock, which cannot be wrong".into()));
         }
+        let options = self.tuning.chosen();
+        if let Some(option) = options.into_iter().find(|option| !self.pattern.options.contains(option)) {
+            return Err(Error::new(format!("{name} does not have --{option}")));
+        }
         let plan = (self.pattern.plan)(self);
+        if let Some(slow) = self.tuning.slow
+            && (slow.rank >= self.ranks || !(1..=plan.steps).contains(&slow.iteration))
+        {
+            let (ranks, steps) = (self.ranks, plan.steps);
+            return Err(Error::new(format!(
+                "there is no such slow rank among {ranks}, or iteration among {steps}"
+            )));
+        }
         if plan.ticks > LONGEST {
             return Err(Error::new(format!("so many steps of {name} would take more than 18 years")));
         }
@@ -161,6 +177,9 @@ impl fmt::Display for Job {
         }
         if *call_sites {
             write!(f, ", with call sites")?;
+        }
+        if self.tuning != Tuning::default() {
+            write!(f, ", {}", self.tuning)?;
         }
         Ok(())
     }

@@ -27,6 +27,7 @@ mod definitions;
 mod draw;
 mod gatherings;
 mod grid;
+mod iteration;
 mod job;
 mod location;
 mod mpi;
@@ -36,6 +37,7 @@ mod patterns;
 mod regions;
 mod severities;
 mod sweep;
+mod tuning;
 
 use std::path::Path;
 
@@ -45,6 +47,7 @@ use tracing::debug;
 pub use job::{Error, Job};
 pub use patterns::{PATTERNS, Pattern};
 pub use severities::Severities;
+pub use tuning::{Every, Slow, Tuning, Work, noise, repetitions, trend};
 
 use contexts::Contexts;
 use location::Location;

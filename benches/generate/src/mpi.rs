@@ -7,8 +7,8 @@ use crate::definitions::WORLD;
 use crate::location::Location;
 use crate::regions::{ALLREDUCE, ALLTOALL, BARRIER, BCAST, IRECV, ISEND, RECV, REDUCE, SEND, WAITALL};
 
-/// Time from the start of a sending call to its record.
-const TO_RECORD: u64 = 20;
+/// Time from the start of a call to its record.
+pub(crate) const TO_RECORD: u64 = 20;
 
 /// Time from the start of a sending call until its message can be received.
 pub(crate) const MESSAGE: u64 = 500;

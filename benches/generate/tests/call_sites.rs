@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use generate::{Job, PATTERNS, Pattern, generate};
-use model::Definitions;
+use model::{CallingContext, Definitions};
 use otf2::{Archive, Event};
 use tempfile::TempDir;
 
@@ -61,9 +61,13 @@ fn records_are_the_same_otherwise() {
 
 #[test]
 fn two_calls_of_a_function_are_two_call_paths() {
-    let (_, definitions, _directory) = made(Pattern::find("non-blocking").unwrap(), true);
-    let of_overlap = |context: &&model::CallingContext| definitions.regions[context.region].name == "overlap";
-    let sources = definitions.calling_contexts.iter().filter(of_overlap).map(|context| &context.source);
-    let sources: BTreeSet<_> = sources.flatten().collect();
-    assert!(sources.len() == 2 && sources.iter().all(|source| source.0 == "main.c"), "{sources:?}");
+    for (pattern, function, file) in
+        [("non-blocking", "overlap", "main.c"), ("iterations", "MPI_Isend", "iterations.c")]
+    {
+        let (_, definitions, _directory) = made(Pattern::find(pattern).unwrap(), true);
+        let called = |context: &&CallingContext| definitions.regions[context.region].name == function;
+        let sources = definitions.calling_contexts.iter().filter(called).map(|context| &context.source);
+        let sources: BTreeSet<_> = sources.flatten().collect();
+        assert!(sources.len() == 2 && sources.iter().all(|source| source.0 == file), "{sources:?}");
+    }
 }

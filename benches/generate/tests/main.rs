@@ -2,4 +2,5 @@
 
 mod call_sites;
 mod command_line;
+mod iterations;
 mod traces;

@@ -41,6 +41,7 @@ pub(super) const PATTERN: Pattern = Pattern {
         "copy_node",
         "hash_node",
     ],
+    options: &[],
     objects: Objects::NONE,
     plan,
     run,

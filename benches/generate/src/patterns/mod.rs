@@ -5,6 +5,7 @@ mod compute;
 mod deep_calls;
 mod fence;
 mod hybrid;
+mod iterations;
 mod lock_all;
 mod locks;
 mod master_worker;
@@ -42,6 +43,7 @@ pub const PATTERNS: &[&Pattern] = &[
     &deep_calls::PATTERN,
     &compute::PATTERN,
     &hybrid::PATTERN,
+    &iterations::PATTERN,
 ];
 
 /// A communication pattern: the behaviour of ranks, step by step.
@@ -56,6 +58,8 @@ pub struct Pattern {
     pub least_ranks: u32,
     /// Names of the program's functions besides `main`.
     pub(crate) functions: &'static [&'static str],
+    /// Options about its loop that it has.
+    pub(crate) options: &'static [&'static str],
     /// Objects of MPI that its events name, besides the communicators of every program.
     pub(crate) objects: Objects,
     /// Computes the number of steps of a job, and their length.

@@ -70,7 +70,7 @@ pub(crate) struct Cli {
     tuning: Tunable,
 }
 
-/// Options of `iterations`.
+/// Options of patterns with loops that are known.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Options of iterations")]
 struct Tunable {
@@ -93,6 +93,11 @@ struct Tunable {
     /// Let a rank be slower by a factor, in an iteration (from 1 on), in relax or smooth [default: relax]
     #[arg(long, value_name = "RANK:ITERATION:FACTOR[:FUNCTION]")]
     slow: Option<Slow>,
+
+    /// Number of call sites, rounded down to a multiple of 16 [default: 1024]
+    #[arg(long, value_name = "N", help_heading = "Options of random-sites",
+        value_parser = clap::value_parser!(u32).range(16..=16_000_000))]
+    sites: Option<u32>,
 }
 
 impl Tunable {
@@ -105,6 +110,7 @@ impl Tunable {
             every: self.every,
             slow: self.slow,
             inner: self.inner.clone().unwrap_or(usual.inner),
+            sites: self.sites.unwrap_or(usual.sites),
         }
     }
 }

@@ -40,17 +40,25 @@ impl Contexts {
 pub(crate) struct CallStack<'a> {
     contexts: &'a mut Contexts,
     open: Vec<u32>,
+    /// Line of the next call, if the pattern has chosen it.
+    next_line: Option<u32>,
 }
 
 impl<'a> CallStack<'a> {
     pub(crate) fn new(contexts: &'a mut Contexts) -> CallStack<'a> {
-        CallStack { contexts, open: Vec::new() }
+        CallStack { contexts, open: Vec::new(), next_line: None }
     }
 
-    /// The event with calling contexts in the place of regions; `line` is that of the call.
+    /// Chooses the line of the next call.
+    pub(crate) fn set_line(&mut self, line: u32) {
+        self.next_line = Some(line);
+    }
+
+    /// The event with calling contexts in the place of regions; `line` is that of the call, unless it has been chosen.
     pub(crate) fn in_context<'e>(&mut self, event: Event<'e>, line: u32) -> Event<'e> {
         match event {
             Event::Enter { region } => {
+                let line = self.next_line.take().unwrap_or(line);
                 let parent = self.open.last().copied();
                 let calling_context = self.contexts.number(Context { parent, region, line });
                 self.open.push(calling_context);

@@ -103,6 +103,13 @@ impl<'a> Location<'a> {
         self.now = self.now.max(time);
     }
 
+    /// Chooses the line of the next call. Otherwise it is that of the pattern's source.
+    pub(crate) fn at_line(&mut self, line: u32) {
+        if let Some(calls) = &mut self.calls {
+            calls.set_line(line);
+        }
+    }
+
     /// Writes an event at a time, which must not be before that of the last one.
     #[inline]
     #[track_caller]

@@ -17,11 +17,13 @@ pub struct Tuning {
     pub slow: Option<Slow>,
     /// Repetitions of the inner loop, drawn for each iteration.
     pub inner: RangeInclusive<u32>,
+    /// Number of call sites, if a pattern chooses among them.
+    pub sites: u32,
 }
 
 impl Default for Tuning {
     fn default() -> Tuning {
-        Tuning { noise: 3.0, trend: 0.0, every: None, slow: None, inner: 4..=4 }
+        Tuning { noise: 3.0, trend: 0.0, every: None, slow: None, inner: 4..=4, sites: 1024 }
     }
 }
 
@@ -35,6 +37,7 @@ impl Tuning {
             ("every", self.every != usual.every),
             ("slow", self.slow != usual.slow),
             ("inner", self.inner != usual.inner),
+            ("sites", self.sites != usual.sites),
         ];
         all.into_iter().filter(|option| option.1).map(|option| option.0).collect()
     }
@@ -42,8 +45,8 @@ impl Tuning {
 
 impl fmt::Display for Tuning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tuning { noise, trend, every, slow, inner } = self;
-        write!(f, "noise {noise} %, inner loop {} to {}", inner.start(), inner.end())?;
+        let Tuning { noise, trend, every, slow, inner, sites } = self;
+        write!(f, "noise {noise} %, inner loop {} to {}, {sites} sites", inner.start(), inner.end())?;
         if *trend != 0.0 {
             write!(f, ", {trend} % longer from each iteration to the next")?;
         }

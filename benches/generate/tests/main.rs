@@ -4,3 +4,4 @@ mod call_sites;
 mod command_line;
 mod iterations;
 mod traces;
+mod unlike;

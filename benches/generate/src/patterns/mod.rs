@@ -13,9 +13,13 @@ mod neighborhood;
 mod non_blocking;
 mod ping_pong;
 mod post_start;
+mod random_sites;
 mod ring;
+mod some_loops;
 mod stencil;
+mod straight;
 mod sweeps;
+mod uneven_loops;
 mod wavefront;
 
 use std::fmt;
@@ -44,6 +48,10 @@ pub const PATTERNS: &[&Pattern] = &[
     &compute::PATTERN,
     &hybrid::PATTERN,
     &iterations::PATTERN,
+    &random_sites::PATTERN,
+    &straight::PATTERN,
+    &some_loops::PATTERN,
+    &uneven_loops::PATTERN,
 ];
 
 /// A communication pattern: the behaviour of ranks, step by step.

@@ -58,7 +58,7 @@ pub(crate) struct Cli {
         value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     clock_error: u64,
 
-    /// Write the line of each call, as the recorder does for programs with debug information
+    /// Write the line of each call, as the recorder does for programs with debug information; not with threads
     #[arg(long)]
     call_sites: bool,
 

@@ -37,7 +37,7 @@ pub struct Job {
     pub drift: f64,
     /// Largest error of the recorded clock offsets in nanoseconds. Events are in wrong order then.
     pub clock_error: u64,
-    /// Whether records have the line of each call.
+    /// Whether records have the line of each call. Patterns with threads cannot.
     pub call_sites: bool,
     /// What is chosen about the loop, if the pattern has such options.
     pub tuning: Tuning,
@@ -79,6 +79,10 @@ impl Job {
         }
         if self.threads == 0 || self.threads > 1 && self.pattern.threads == 1 {
             return Err(Error::new(format!("ranks of {name} have one thread each")));
+        }
+        if self.call_sites && self.pattern.threads > 1 {
+            // A team's regions are below the call path that forks it, which is one of another location.
+            return Err(Error::new(format!("{name} has threads, whose calls have no call sites")));
         }
         if self.drift.is_nan() || !(0.0..=1000.0).contains(&self.drift) {
             return Err(Error::new(format!(

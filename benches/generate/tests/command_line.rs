@@ -73,6 +73,7 @@ fn bad_use_ends_with_status_2_and_a_message() {
         ("", "required arguments"),
         ("--ranks 1 --events 1 --iterations 1 --pattern ring", "--iterations"),
         ("--ranks 1 --iterations 0 --pattern ring", "--iterations"),
+        ("--ranks 1 --call-sites --pattern hybrid", "replay-generate: hybrid has threads"),
         ("--ranks 1 --slow 1:2:3 --pattern ring", "replay-generate: ring does not have --slow"),
         ("--ranks 4 --slow 4:2:3 --pattern iterations", "no such slow rank among 4"),
         ("--ranks 4 --slow 3:301:3 --pattern iterations", "or iteration among 300"),

@@ -47,6 +47,28 @@ fn nothing_is_odd_in_any_pattern() {
     }
 }
 
+#[test]
+fn call_sites_change_no_wait() {
+    let directory = in_memory();
+    // Patterns with threads have no call sites.
+    for pattern in PATTERNS.iter().filter(|pattern| pattern.threads == 1) {
+        let plain = table(&generated(&job(pattern), directory.path(), pattern.name));
+        let job = Job { call_sites: true, ..job(pattern) };
+        let sites = table(&generated(&job, directory.path(), &format!("{}-sites", pattern.name)));
+        assert!(sites.findings().is_empty(), "{}: {:?}", pattern.name, sites.findings());
+        assert!(sites.paths.len() >= plain.paths.len(), "{}", pattern.name);
+        // Costs and what waits propagate to compare call paths, of which there are more.
+        let is_wait = |id: &str| patterns::PATTERNS.iter().any(|it| it.is_waiting && it.metric.id == id);
+        let is_same = |id: &str| is_wait(id) || ["time", "visits"].contains(&id);
+        for metric in plain.metrics.iter().map(|metric| metric.0.as_str()).filter(|id| is_same(id)) {
+            for location in 0..plain.locations {
+                let sums = [&plain, &sites].map(|table| table.sum(metric, location));
+                assert!((sums[0] - sums[1]).abs() < 1e-9, "{} {metric} @{location}: {sums:?}", pattern.name);
+            }
+        }
+    }
+}
+
 /// Checks that so many processes and threads write the report that one worker writes.
 fn check_workers(job: &Job, directory: &Path, workers: [(usize, usize); 3]) {
     let experiment = generated(job, directory, job.pattern.name);

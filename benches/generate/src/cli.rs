@@ -1,10 +1,14 @@
 //! Command line. The only file that names clap.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{CommandFactory, FromArgMatches, Parser};
-use generate::{Job, PATTERNS, Pattern};
+use clap::{Args, CommandFactory, FromArgMatches, Parser};
+use generate::{Every, Job, PATTERNS, Pattern, Slow, Tuning, noise, repetitions, trend};
+
+/// Steps of a pattern, unless something else is asked for.
+const ITERATIONS: u64 = 300;
 
 /// Make an OTF2 trace of any size.
 ///
@@ -26,7 +30,12 @@ pub(crate) struct Cli {
 
     /// Events of each rank, about
     #[arg(long, value_name = "N")]
-    events: u64,
+    events: Option<u64>,
+
+    /// Steps of the pattern, instead of a number of events [default: 300]
+    #[arg(long, value_name = "N", conflicts_with = "events",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    iterations: Option<u64>,
 
     /// What the ranks do
     #[arg(long, value_name = "NAME", value_parser = pattern())]
@@ -49,9 +58,61 @@ pub(crate) struct Cli {
         value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     clock_error: u64,
 
+    /// Write the line of each call, as the recorder does for programs with debug information; not with threads
+    #[arg(long)]
+    call_sites: bool,
+
     /// Size of the chunks of event files, from 262144 to 16777216 [default: 1048576]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(otf2::CHUNK_SIZES))]
     chunk: Option<u64>,
+
+    #[command(flatten)]
+    tuning: Tunable,
+}
+
+/// Options of patterns with loops that are known.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Options of iterations")]
+struct Tunable {
+    /// Standard deviation of the work of a rank [default: 3]
+    #[arg(long, value_name = "PERCENT", value_parser = noise)]
+    noise: Option<f64>,
+
+    /// Repetitions of the inner loop: K, or K to L, drawn for each iteration [default: 4]
+    #[arg(long, value_name = "K[-L]", value_parser = repetitions)]
+    inner: Option<RangeInclusive<u32>>,
+
+    /// Let work be longer in each iteration than in the one before, by so much of the first one's
+    #[arg(long, value_name = "PERCENT", value_parser = trend, allow_negative_numbers = true)]
+    trend: Option<f64>,
+
+    /// Let work in iterations M, 2 M, … be longer by a factor, maybe with an additional MPI_Barrier
+    #[arg(long, value_name = "M:FACTOR[:call]")]
+    every: Option<Every>,
+
+    /// Let a rank be slower by a factor, in an iteration (from 1 on), in relax or smooth [default: relax]
+    #[arg(long, value_name = "RANK:ITERATION:FACTOR[:FUNCTION]")]
+    slow: Option<Slow>,
+
+    /// Number of call sites, rounded down to a multiple of 16 [default: 1024]
+    #[arg(long, value_name = "N", help_heading = "Options of random-sites",
+        value_parser = clap::value_parser!(u32).range(16..=16_000_000))]
+    sites: Option<u32>,
+}
+
+impl Tunable {
+    /// What is chosen, and what is usual otherwise.
+    fn tuning(&self) -> Tuning {
+        let usual = Tuning::default();
+        Tuning {
+            noise: self.noise.unwrap_or(usual.noise),
+            trend: self.trend.unwrap_or(usual.trend),
+            every: self.every,
+            slow: self.slow,
+            inner: self.inner.clone().unwrap_or(usual.inner),
+            sites: self.sites.unwrap_or(usual.sites),
+        }
+    }
 }
 
 impl Cli {
@@ -64,12 +125,19 @@ impl Cli {
 
     /// The job that the options describe.
     pub(crate) fn job(&self) -> Job {
-        let job = Job::new(self.pattern, self.ranks, self.events);
+        let job = Job::new(self.pattern, self.ranks, self.events.unwrap_or(0));
         Job {
+            iterations: if self.events.is_some() {
+                None
+            } else {
+                Some(self.iterations.unwrap_or(ITERATIONS))
+            },
             threads: self.threads.unwrap_or(job.threads),
             seed: self.seed,
             drift: self.drift,
             clock_error: self.clock_error,
+            call_sites: self.call_sites,
+            tuning: self.tuning.tuning(),
             chunk: self.chunk.unwrap_or(job.chunk),
             ..job
         }

@@ -19,6 +19,7 @@ pub(crate) struct Ended {
 
 impl Location<'_> {
     /// Starts a non-blocking operation.
+    #[track_caller]
     pub(crate) fn request(&mut self, region: u32, request_id: u64) -> Result<(), otf2::Error> {
         self.enter(BETWEEN, region)?;
         self.after(0, Event::NonBlockingCollectiveRequest { request_id })?;
@@ -26,6 +27,7 @@ impl Location<'_> {
     }
 
     /// Waits for non-blocking operations until a time.
+    #[track_caller]
     pub(crate) fn complete(
         &mut self,
         region: u32,
@@ -49,6 +51,7 @@ impl Location<'_> {
     }
 
     /// Writes a blocking operation among neighbours that ends at a time.
+    #[track_caller]
     pub(crate) fn neighborhood(&mut self, region: u32, time: u64, ended: Ended) -> Result<(), otf2::Error> {
         let Ended { collective_op, communicator, bytes } = ended;
         self.enter(BETWEEN, region)?;

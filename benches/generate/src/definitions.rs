@@ -1,8 +1,11 @@
-//! Global definitions as a recorder writes them: nodes with ranks, threads, regions, communicators.
+//! Global definitions as a recorder writes them: nodes with ranks, threads, regions, call paths, communicators.
+
+use std::collections::HashMap;
 
 use model::{GroupType, LocationGroupType, LocationType, Paradigm, attributes};
 use otf2::{ArchiveWriter, Definition, List, UNDEFINED, ValueType};
 
+use crate::contexts::Contexts;
 use crate::job::Job;
 use crate::location::{EPOCH, SHUTDOWN, START, reference};
 use crate::objects::{FIRST_GROUP, GRID, Groups, NEIGHBORS_IN, NEIGHBORS_OUT, WINDOW};
@@ -34,10 +37,11 @@ pub(crate) fn write(
     job: &Job,
     plan: Plan,
     groups: &Groups,
+    contexts: &Contexts,
     events: &[u64],
     archive: &mut ArchiveWriter,
 ) -> Result<(), otf2::Error> {
-    let mut definitions = Definitions { archive, strings: 0, groups: 0 };
+    let mut definitions = Definitions { archive, strings: 0, groups: 0, files: Vec::new() };
     definitions.define(Definition::ClockProperties {
         timer_resolution: 1_000_000_000,
         global_offset: EPOCH,
@@ -48,6 +52,7 @@ pub(crate) fn write(
     definitions.string(&format!("./{}", job.pattern.name))?;
     definitions.system(job, events)?;
     definitions.regions(job)?;
+    definitions.contexts(contexts)?;
     definitions.communicators(job)?;
     definitions.objects(job, groups)
 }
@@ -57,6 +62,8 @@ struct Definitions<'a> {
     archive: &'a mut ArchiveWriter,
     strings: u32,
     groups: u32,
+    /// The string with the file of each region.
+    files: Vec<u32>,
 }
 
 impl Definitions<'_> {
@@ -128,6 +135,7 @@ impl Definitions<'_> {
         let functions = functions.map(|name| (*name, own, model::RegionRole::FUNCTION, Paradigm::COMPILER));
         for (reference, (name, source_file, region_role, paradigm)) in (0..).zip(common.chain(functions)) {
             let name = self.string(name)?;
+            self.files.push(source_file);
             self.define(Definition::Region {
                 reference,
                 name,
@@ -139,6 +147,34 @@ impl Definitions<'_> {
                 region_role,
                 paradigm,
                 region_flags: 0,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Call paths with their lines, which lie in the files of the callers.
+    fn contexts(&mut self, contexts: &Contexts) -> Result<(), otf2::Error> {
+        let list = contexts.list();
+        let mut places: HashMap<(u32, u32), u32> = HashMap::new();
+        for (reference, context) in (0..).zip(list) {
+            let caller = context.parent.and_then(|parent| list.get(parent as usize));
+            let source_code_location = match caller {
+                Some(caller) => {
+                    let (file, line_number) = (self.files[caller.region as usize], context.line);
+                    let next = places.len() as u32;
+                    let number = *places.entry((file, line_number)).or_insert(next);
+                    if number == next {
+                        self.define(Definition::SourceCodeLocation { reference: next, file, line_number })?;
+                    }
+                    number
+                }
+                None => UNDEFINED,
+            };
+            self.define(Definition::CallingContext {
+                reference,
+                region: context.region,
+                source_code_location,
+                parent: context.parent.unwrap_or(UNDEFINED),
             })?;
         }
         Ok(())

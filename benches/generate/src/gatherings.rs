@@ -50,6 +50,7 @@ pub(crate) fn add_grid(severities: &mut Severities, job: &Job, rank: u32) {
 
 impl Location<'_> {
     /// Creates the grid.
+    #[track_caller]
     pub(crate) fn create_grid(&mut self) -> Result<(), otf2::Error> {
         let (begin, end) = self.creation();
         self.event(begin, Event::Enter { region: CART_CREATE })?;
@@ -60,6 +61,7 @@ impl Location<'_> {
     }
 
     /// Frees the grid behind the last step, which ends at `end` for all ranks.
+    #[track_caller]
     pub(crate) fn free_grid(&mut self, end: u64) -> Result<(), otf2::Error> {
         let begin = frees(self.job, self.rank, end);
         let end = begin + CALL;
@@ -71,6 +73,7 @@ impl Location<'_> {
     }
 
     /// Creates the window.
+    #[track_caller]
     pub(crate) fn create_window(&mut self) -> Result<(), otf2::Error> {
         let (begin, end) = self.creation();
         self.event(begin, Event::Enter { region: WIN_ALLOCATE })?;
@@ -81,6 +84,7 @@ impl Location<'_> {
     }
 
     /// Frees the window behind the last step, which ends at `end` for all ranks.
+    #[track_caller]
     pub(crate) fn free_window(&mut self, end: u64) -> Result<(), otf2::Error> {
         let (job, begin) = (self.job, frees(self.job, self.rank, end));
         let end = returns(job, self.rank, FREE, frees(job, job.last(FREE), end));

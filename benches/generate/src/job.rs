@@ -5,6 +5,7 @@ use std::fmt;
 use crate::draw::{below, draw};
 use crate::location::reference;
 use crate::patterns::{Pattern, Plan};
+use crate::tuning::Tuning;
 
 /// Events of a rank's first thread outside the pattern: start and end of the program, `MPI_Init`,
 /// `MPI_Finalize`.
@@ -14,7 +15,7 @@ const EVENTS_AROUND: u64 = 20;
 const LAST: u64 = u64::MAX;
 
 /// Longest trace in nanoseconds: 18 years, so that all times are far from the largest number.
-const LONGEST: u64 = 1 << 59;
+pub(crate) const LONGEST: u64 = 1 << 59;
 
 /// Parameters of a trace. The same job always gives the same bytes.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct Job {
     pub ranks: u32,
     /// Approximate number of events of each rank: the last step may give more or fewer.
     pub events: u64,
+    /// Number of steps of the pattern, instead of the number that gives so many events.
+    pub iterations: Option<u64>,
     /// Threads of each rank, more than one if the pattern has several.
     pub threads: u32,
     /// Seed of the random numbers that distribute work over ranks and steps.
@@ -34,6 +37,10 @@ pub struct Job {
     pub drift: f64,
     /// Largest error of the recorded clock offsets in nanoseconds. Events are in wrong order then.
     pub clock_error: u64,
+    /// Whether records have the line of each call. Patterns with threads cannot.
+    pub call_sites: bool,
+    /// What is chosen about the loop, if the pattern has such options.
+    pub tuning: Tuning,
     /// Size of the chunks of event files in bytes.
     pub chunk: u64,
 }
@@ -43,7 +50,19 @@ impl Job {
     pub fn new(pattern: &'static Pattern, ranks: u32, events: u64) -> Job {
         let chunk = otf2::Anchor::default().event_chunk_size;
         let threads = pattern.threads;
-        Job { pattern, ranks, events, threads, seed: 1, drift: 0.0, clock_error: 0, chunk }
+        Job {
+            pattern,
+            ranks,
+            events,
+            iterations: None,
+            threads,
+            seed: 1,
+            drift: 0.0,
+            clock_error: 0,
+            call_sites: false,
+            tuning: Tuning::default(),
+            chunk,
+        }
     }
 
     /// References of all locations, in the order of ranks, then threads.
@@ -61,6 +80,10 @@ impl Job {
         if self.threads == 0 || self.threads > 1 && self.pattern.threads == 1 {
             return Err(Error::new(format!("ranks of {name} have one thread each")));
         }
+        if self.call_sites && self.pattern.threads > 1 {
+            // A team's regions are below the call path that forks it, which is one of another location.
+            return Err(Error::new(format!("{name} has threads, whose calls have no call sites")));
+        }
         if self.drift.is_nan() || !(0.0..=1000.0).contains(&self.drift) {
             return Err(Error::new(format!(
                 "clocks cannot drift by {} millionths, but by 0 to 1000",
@@ -70,9 +93,21 @@ impl Job {
         if self.clock_error > 0 && self.drift == 0.0 {
             return Err(Error::new("without drift there is one clock, which cannot be wrong".into()));
         }
+        let options = self.tuning.chosen();
+        if let Some(option) = options.into_iter().find(|option| !self.pattern.options.contains(option)) {
+            return Err(Error::new(format!("{name} does not have --{option}")));
+        }
         let plan = (self.pattern.plan)(self);
+        if let Some(slow) = self.tuning.slow
+            && (slow.rank >= self.ranks || !(1..=plan.steps).contains(&slow.iteration))
+        {
+            let (ranks, steps) = (self.ranks, plan.steps);
+            return Err(Error::new(format!(
+                "there is no such slow rank among {ranks}, or iteration among {steps}"
+            )));
+        }
         if plan.ticks > LONGEST {
-            return Err(Error::new(format!("so many events of {name} would take more than 18 years")));
+            return Err(Error::new(format!("so many steps of {name} would take more than 18 years")));
         }
         Ok(plan)
     }
@@ -82,8 +117,12 @@ impl Job {
         self.events.saturating_sub(EVENTS_AROUND)
     }
 
-    /// Number of steps, at least one, for about the wanted events, if `steps` of them have `events` events.
+    /// Number of steps, at least one: those that are asked for, or for about the wanted events, if `steps` of them have
+    /// `events` events.
     pub(crate) fn steps(&self, steps: u64, events: u64) -> u64 {
+        if let Some(iterations) = self.iterations {
+            return iterations.max(1);
+        }
         let wanted = u128::from(self.events_inside()) * u128::from(steps);
         ((wanted + u128::from(events) / 2) / u128::from(events)).max(1) as u64
     }
@@ -130,14 +169,21 @@ impl Job {
 
 impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Job { pattern, ranks, events, threads, seed, drift, clock_error, .. } = self;
-        write!(
-            f,
-            "{}, {ranks} ranks of {threads} threads, {events} events a rank, seed {seed}",
-            pattern.name
-        )?;
+        let Job { pattern, ranks, events, threads, seed, drift, clock_error, call_sites, .. } = self;
+        write!(f, "{}, {ranks} ranks of {threads} threads, ", pattern.name)?;
+        match self.iterations {
+            Some(iterations) => write!(f, "{iterations} steps")?,
+            None => write!(f, "{events} events a rank")?,
+        }
+        write!(f, ", seed {seed}")?;
         if *drift != 0.0 {
             write!(f, ", clocks drift by {drift} millionths, offsets are known to {clock_error} ns")?;
+        }
+        if *call_sites {
+            write!(f, ", with call sites")?;
+        }
+        if self.tuning != Tuning::default() {
+            write!(f, ", {}", self.tuning)?;
         }
         Ok(())
     }

@@ -11,7 +11,8 @@
 //!
 //! **Memory does not grow with the number of events.** A step of a pattern has a slot of time, and the work
 //! of a rank in it is a hash of seed, rank and step that fits the slot. The time at which a partner sends is
-//! computed from that where it is needed, and only the location being written is simulated.
+//! computed from that where it is needed, and only the location being written is simulated. Only call paths are kept, if they
+//! are to have [call sites](Job::call_sites).
 //!
 //! **Traces are causal:** no message is received before it was sent, no rank leaves a collective operation
 //! before those that it waits for have entered. Clock errors, if requested, break that.
@@ -21,10 +22,12 @@
 
 mod clock;
 mod collectives;
+mod contexts;
 mod definitions;
 mod draw;
 mod gatherings;
 mod grid;
+mod iteration;
 mod job;
 mod location;
 mod mpi;
@@ -34,6 +37,7 @@ mod patterns;
 mod regions;
 mod severities;
 mod sweep;
+mod tuning;
 
 use std::path::Path;
 
@@ -43,7 +47,9 @@ use tracing::debug;
 pub use job::{Error, Job};
 pub use patterns::{PATTERNS, Pattern};
 pub use severities::Severities;
+pub use tuning::{Every, Slow, Tuning, Work, noise, repetitions, trend};
 
+use contexts::Contexts;
 use location::Location;
 use objects::Groups;
 
@@ -74,11 +80,13 @@ pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
     let mut archive = ArchiveWriter::create(directory.join("traces.otf2"), anchor(job))?.unsynced();
     debug!(?directory, %job, "archive created");
     let groups = Groups::of(job);
+    let mut contexts = Contexts::default();
     let mut written = Written::default();
     let mut counts = Vec::new();
     for rank in 0..job.ranks {
         for thread in 0..job.threads {
-            let location = Location::create(job, &archive, groups.of_rank(rank), rank, thread)?;
+            let groups = groups.of_rank(rank);
+            let location = Location::create(job, &archive, &mut contexts, groups, (rank, thread))?;
             let (events, messages) = location.write(plan)?;
             debug!(rank, thread, events, messages, "event file written");
             counts.push(events);
@@ -87,8 +95,8 @@ pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
             clock::write_offsets(job, plan, &archive, rank, thread)?;
         }
     }
-    // Definitions come last because they contain the numbers of events.
-    definitions::write(job, plan, &groups, &counts, &mut archive)?;
+    // Definitions come last because they contain the numbers of events, and the call paths.
+    definitions::write(job, plan, &groups, &contexts, &counts, &mut archive)?;
     archive.finish()?;
     written.locations = counts.len() as u64;
     let archive = Archive::open(directory)?;
@@ -110,7 +118,7 @@ fn anchor(job: &Job) -> Anchor {
         creator: format!("replay-generate {}", env!("CARGO_PKG_VERSION")),
         description: job.to_string(),
         properties: complete.iter().map(|name| (format!("OTF2::{name}"), "true".into())).collect(),
-        trace_id: draw::draw(job.seed, job.ranks.into(), job.events),
+        trace_id: draw::draw(job.seed, job.ranks.into(), job.iterations.unwrap_or(job.events)),
         ..Anchor::default()
     }
 }

@@ -1,10 +1,13 @@
 //! Events of one location while they are written: its clock, and the events at the start and the end of every
 //! program.
 
+use std::panic::Location as Caller;
+
 use model::CollectiveOp;
 use otf2::{ArchiveWriter, Attributes, Event, EventWriter, List};
 
 use crate::clock::Clock;
+use crate::contexts::{CallStack, Contexts};
 use crate::definitions::{PROGRAM, SELF, WORLD};
 use crate::draw::{below, draw};
 use crate::gatherings::end_of_handle;
@@ -48,6 +51,8 @@ pub(crate) struct Location<'a> {
     pub(crate) accesses: Accesses,
     now: u64,
     clock: Clock,
+    /// If the trace has call sites.
+    calls: Option<CallStack<'a>>,
     events: EventWriter,
 }
 
@@ -55,12 +60,13 @@ impl<'a> Location<'a> {
     pub(crate) fn create(
         job: &'a Job,
         archive: &ArchiveWriter,
+        contexts: &'a mut Contexts,
         groups: [u32; 2],
-        rank: u32,
-        thread: u32,
+        (rank, thread): (u32, u32),
     ) -> Result<Location<'a>, otf2::Error> {
         let events = archive.events(reference(rank, thread))?;
         let clock = Clock::new(job, rank);
+        let calls = job.call_sites.then(|| CallStack::new(contexts));
         Ok(Location {
             job,
             rank,
@@ -70,6 +76,7 @@ impl<'a> Location<'a> {
             accesses: Accesses::default(),
             now: 0,
             clock,
+            calls,
             events,
         })
     }
@@ -96,14 +103,23 @@ impl<'a> Location<'a> {
         self.now = self.now.max(time);
     }
 
+    /// Chooses the line of the next call. Otherwise it is that of the pattern's source.
+    pub(crate) fn at_line(&mut self, line: u32) {
+        if let Some(calls) = &mut self.calls {
+            calls.set_line(line);
+        }
+    }
+
     /// Writes an event at a time, which must not be before that of the last one.
     #[inline]
+    #[track_caller]
     pub(crate) fn event(&mut self, time: u64, event: Event<'_>) -> Result<(), otf2::Error> {
         self.event_with(time, event, Attributes::EMPTY)
     }
 
     /// Writes an event with attributes.
     #[inline]
+    #[track_caller]
     pub(crate) fn event_with(
         &mut self,
         time: u64,
@@ -112,34 +128,43 @@ impl<'a> Location<'a> {
     ) -> Result<(), otf2::Error> {
         debug_assert!(time >= self.now, "{event:?} at {time}, before {}", self.now);
         self.now = time;
+        let event = match &mut self.calls {
+            Some(calls) => calls.in_context(event, Caller::caller().line()),
+            None => event,
+        };
         self.events.write(self.clock.show(time), event, attributes)
     }
 
     /// Writes an event `ticks` after the last one.
     #[inline]
+    #[track_caller]
     pub(crate) fn after(&mut self, ticks: u64, event: Event<'_>) -> Result<(), otf2::Error> {
         self.event(self.now + ticks, event)
     }
 
     /// Enters a region `ticks` after the last event.
     #[inline]
+    #[track_caller]
     pub(crate) fn enter(&mut self, ticks: u64, region: u32) -> Result<(), otf2::Error> {
         self.after(ticks, Event::Enter { region })
     }
 
     /// Leaves a region `ticks` after the last event.
     #[inline]
+    #[track_caller]
     pub(crate) fn leave(&mut self, ticks: u64, region: u32) -> Result<(), otf2::Error> {
         self.after(ticks, Event::Leave { region })
     }
 
     /// Spends the time until `until` in a function.
+    #[track_caller]
     pub(crate) fn work(&mut self, region: u32, until: u64) -> Result<(), otf2::Error> {
         self.enter(10, region)?;
         self.event(until, Event::Leave { region })
     }
 
     /// Spends a stretch of time in a number of calls of a function.
+    #[track_caller]
     pub(crate) fn work_in_parts(
         &mut self,
         region: u32,

@@ -7,8 +7,8 @@ use crate::definitions::WORLD;
 use crate::location::Location;
 use crate::regions::{ALLREDUCE, ALLTOALL, BARRIER, BCAST, IRECV, ISEND, RECV, REDUCE, SEND, WAITALL};
 
-/// Time from the start of a sending call to its record.
-const TO_RECORD: u64 = 20;
+/// Time from the start of a call to its record.
+pub(crate) const TO_RECORD: u64 = 20;
 
 /// Time from the start of a sending call until its message can be received.
 pub(crate) const MESSAGE: u64 = 500;
@@ -31,11 +31,13 @@ pub(crate) enum Collective {
 
 impl Location<'_> {
     /// Writes a blocking send that does not wait.
+    #[track_caller]
     pub(crate) fn send(&mut self, to: u32, tag: u32, bytes: u64) -> Result<(), otf2::Error> {
         self.send_until(self.now() + BETWEEN + CALL, to, tag, bytes)
     }
 
     /// Writes a blocking send that returns at a time.
+    #[track_caller]
     pub(crate) fn send_until(&mut self, time: u64, to: u32, tag: u32, bytes: u64) -> Result<(), otf2::Error> {
         self.messages += 1;
         self.enter(BETWEEN, SEND)?;
@@ -45,6 +47,7 @@ impl Location<'_> {
     }
 
     /// Writes a blocking receive of a message that arrives at a time, or has arrived.
+    #[track_caller]
     pub(crate) fn receive(&mut self, comes: u64, from: u32, tag: u32, bytes: u64) -> Result<(), otf2::Error> {
         self.enter(BETWEEN, RECV)?;
         let time = comes.max(self.now() + TO_RECORD);
@@ -54,6 +57,7 @@ impl Location<'_> {
     }
 
     /// Posts a non-blocking receive.
+    #[track_caller]
     pub(crate) fn irecv(&mut self, request: u64) -> Result<(), otf2::Error> {
         self.enter(BETWEEN, IRECV)?;
         self.after(TO_RECORD, Event::MpiIrecvRequest { request_id: request })?;
@@ -61,6 +65,7 @@ impl Location<'_> {
     }
 
     /// Starts a non-blocking send.
+    #[track_caller]
     pub(crate) fn isend(&mut self, to: u32, tag: u32, bytes: u64, request: u64) -> Result<(), otf2::Error> {
         self.messages += 1;
         self.enter(BETWEEN, ISEND)?;
@@ -76,6 +81,7 @@ impl Location<'_> {
     }
 
     /// Waits for non-blocking operations, the last of which completes at a time, or has completed.
+    #[track_caller]
     pub(crate) fn wait_all<'e>(
         &mut self,
         complete: u64,
@@ -91,6 +97,7 @@ impl Location<'_> {
 
     /// Writes a collective operation that ends at a time; `bytes` are sent by each rank to each other one, or
     /// to the root.
+    #[track_caller]
     pub(crate) fn collective(
         &mut self,
         operation: Collective,

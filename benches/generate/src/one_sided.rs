@@ -64,6 +64,7 @@ enum Reach {
 
 impl Location<'_> {
     /// Puts data into the window of a rank, in a call that returns at a time.
+    #[track_caller]
     pub(crate) fn put_until(&mut self, time: u64, target: u32, bytes: u64) -> Result<(), otf2::Error> {
         let matching_id = self.access();
         self.enter(BETWEEN, PUT)?;
@@ -72,11 +73,13 @@ impl Location<'_> {
     }
 
     /// The same, in a call that does not wait.
+    #[track_caller]
     pub(crate) fn put(&mut self, target: u32, bytes: u64) -> Result<(), otf2::Error> {
         self.put_until(self.now() + BETWEEN + CALL, target, bytes)
     }
 
     /// Adds data to that of a rank, in a call that returns at a time.
+    #[track_caller]
     pub(crate) fn accumulate_until(&mut self, time: u64, target: u32, bytes: u64) -> Result<(), otf2::Error> {
         let matching_id = self.access();
         self.enter(BETWEEN, ACCUMULATE)?;
@@ -93,6 +96,7 @@ impl Location<'_> {
     }
 
     /// Writes a fence that ends at a time.
+    #[track_caller]
     pub(crate) fn fence(&mut self, time: u64) -> Result<(), otf2::Error> {
         self.enter(BETWEEN, WIN_FENCE)?;
         self.after(0, Event::RmaCollectiveBegin {})?;
@@ -102,18 +106,21 @@ impl Location<'_> {
     }
 
     /// Lets the ranks access this one that send data to it.
+    #[track_caller]
     pub(crate) fn post(&mut self) -> Result<(), otf2::Error> {
         let [origins, _] = self.groups;
         self.synchronize_first(self.now() + BETWEEN + CALL, WIN_POST, origins)
     }
 
     /// Begins to access the ranks that this one sends data to, in a call that returns at a time.
+    #[track_caller]
     pub(crate) fn start_until(&mut self, time: u64) -> Result<(), otf2::Error> {
         let [_, targets] = self.groups;
         self.synchronize_first(time, WIN_START, targets)
     }
 
     /// Ends these accesses, in a call that returns at a time.
+    #[track_caller]
     pub(crate) fn complete_until(&mut self, time: u64) -> Result<(), otf2::Error> {
         let [_, targets] = self.groups;
         self.enter(BETWEEN, WIN_COMPLETE)?;
@@ -122,6 +129,7 @@ impl Location<'_> {
     }
 
     /// Waits until a time for the end of the accesses of others.
+    #[track_caller]
     pub(crate) fn wait_for_accesses(&mut self, time: u64) -> Result<(), otf2::Error> {
         let [origins, _] = self.groups;
         self.enter(BETWEEN, WIN_WAIT)?;
@@ -129,21 +137,25 @@ impl Location<'_> {
     }
 
     /// Gets an exclusive lock of a rank at a time.
+    #[track_caller]
     pub(crate) fn lock_until(&mut self, time: u64, target: u32) -> Result<(), otf2::Error> {
         self.request_lock(time, WIN_LOCK, (target, EXCLUSIVE))
     }
 
     /// Releases it at a time.
+    #[track_caller]
     pub(crate) fn unlock_until(&mut self, time: u64, target: u32) -> Result<(), otf2::Error> {
         self.release_lock(time, WIN_UNLOCK, target)
     }
 
     /// Gets the locks of all ranks, which it shares with others.
+    #[track_caller]
     pub(crate) fn lock_all(&mut self) -> Result<(), otf2::Error> {
         self.request_lock(self.now() + BETWEEN + CALL, WIN_LOCK_ALL, (ALL, SHARED))
     }
 
     /// Completes accesses under these locks, in a call that returns at a time.
+    #[track_caller]
     pub(crate) fn flush_until(&mut self, time: u64, flush: Flush) -> Result<(), otf2::Error> {
         let (region, reach) = match flush {
             Flush::One => (WIN_FLUSH, Reach::Target),
@@ -156,6 +168,7 @@ impl Location<'_> {
     }
 
     /// Releases them.
+    #[track_caller]
     pub(crate) fn unlock_all(&mut self) -> Result<(), otf2::Error> {
         self.release_lock(self.now() + BETWEEN + CALL, WIN_UNLOCK_ALL, ALL)
     }
@@ -184,6 +197,7 @@ impl Location<'_> {
     }
 
     /// Writes a call whose synchronisation is recorded before it.
+    #[track_caller]
     fn synchronize_first(&mut self, time: u64, region: u32, group: u32) -> Result<(), otf2::Error> {
         self.enter(BETWEEN, region)?;
         self.after(0, Event::RmaGroupSync { sync_level: PROCESS, win: WINDOW, group })?;
@@ -191,11 +205,13 @@ impl Location<'_> {
     }
 
     /// Writes the end of a call whose synchronisation is recorded behind it.
+    #[track_caller]
     fn synchronize_last(&mut self, time: u64, region: u32, group: u32) -> Result<(), otf2::Error> {
         self.event(time, Event::RmaGroupSync { sync_level: PROCESS | MEMORY, win: WINDOW, group })?;
         self.event(time, Event::Leave { region })
     }
 
+    #[track_caller]
     fn request_lock(
         &mut self,
         time: u64,
@@ -207,6 +223,7 @@ impl Location<'_> {
         self.event(time, Event::Leave { region })
     }
 
+    #[track_caller]
     fn release_lock(&mut self, time: u64, region: u32, remote: u32) -> Result<(), otf2::Error> {
         self.enter(BETWEEN, region)?;
         self.completions(time, Reach::Target)?;

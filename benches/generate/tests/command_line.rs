@@ -71,6 +71,13 @@ fn bad_use_ends_with_status_2_and_a_message() {
     let directory = tempfile::tempdir().unwrap();
     for (options, message) in [
         ("", "required arguments"),
+        ("--ranks 1 --events 1 --iterations 1 --pattern ring", "--iterations"),
+        ("--ranks 1 --iterations 0 --pattern ring", "--iterations"),
+        ("--ranks 1 --call-sites --pattern hybrid", "replay-generate: hybrid has threads"),
+        ("--ranks 1 --slow 1:2:3 --pattern ring", "replay-generate: ring does not have --slow"),
+        ("--ranks 4 --slow 4:2:3 --pattern iterations", "no such slow rank among 4"),
+        ("--ranks 4 --slow 3:301:3 --pattern iterations", "or iteration among 300"),
+        ("--ranks 4 --every 7 --pattern iterations", "expected NUMBER:FACTOR"),
         ("--ranks 0 --events 1 --pattern ring", "--ranks"),
         ("--ranks 1 --events 1 --pattern rings", "a similar value exists: 'ring'"),
         ("--ranks 1 --events 1 --pattern ring --chunk 5", "--chunk"),

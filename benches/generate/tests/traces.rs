@@ -87,6 +87,23 @@ fn each_rank_has_about_the_events_that_are_asked_for() {
 }
 
 #[test]
+fn steps_can_be_counted_instead_of_events() {
+    for pattern in PATTERNS {
+        let events = |iterations: u64| {
+            let directory = tempfile::tempdir().unwrap();
+            let job = Job { iterations: Some(iterations), ..Job::new(pattern, 4, 0) };
+            generate(&job, &directory.path().join("trace")).unwrap().events
+        };
+        // The least common multiple of the distances of reductions and other rare calls.
+        let once = events(960);
+        assert!(once > 4 * 960 && events(1920).abs_diff(2 * once) < once / 10, "{}", pattern.name);
+    }
+    let ring = Job { iterations: Some(7), ..Job::new(Pattern::find("ring").unwrap(), 2, 0) };
+    let directory = tempfile::tempdir().unwrap();
+    assert_eq!(generate(&ring, &directory.path().join("trace")).unwrap().messages, 14);
+}
+
+#[test]
 fn even_the_smallest_jobs_are_done() {
     for pattern in PATTERNS {
         for ranks in 1..4 {

@@ -14,6 +14,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["transform"],
+    options: &[],
     objects: Objects::NONE,
     plan,
     run,

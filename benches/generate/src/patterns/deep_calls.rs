@@ -41,6 +41,7 @@ pub(super) const PATTERN: Pattern = Pattern {
         "copy_node",
         "hash_node",
     ],
+    options: &[],
     objects: Objects::NONE,
     plan,
     run,
@@ -69,7 +70,8 @@ fn plan(job: &Job) -> Plan {
     let wanted = job.events_inside();
     // From `main` to the first leaf and back from the last one.
     let (mut events, mut steps, mut leaf) = (2 * DEPTH, 0, 0);
-    while steps == 0 || events < wanted {
+    let is_enough = |steps, events| job.iterations.map_or(events >= wanted, |iterations| steps >= iterations);
+    while steps == 0 || !is_enough(steps, events) {
         let (next, forks) = next(job, leaf, steps);
         events += 2 * forks * STRETCH + if is_message(steps) { 6 } else { 0 };
         leaf = next;

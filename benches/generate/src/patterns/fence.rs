@@ -21,6 +21,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["relax"],
+    options: &[],
     objects: Objects { window: true, ..Objects::NONE },
     plan,
     run,

@@ -19,6 +19,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 4,
     least_ranks: 1,
     functions: &["kernel"],
+    options: &[],
     objects: Objects::NONE,
     plan,
     run,

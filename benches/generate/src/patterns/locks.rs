@@ -22,6 +22,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 2,
     functions: &["compute", "update", "serve"],
+    options: &[],
     objects: Objects { window: true, ..Objects::NONE },
     plan,
     run,

@@ -15,6 +15,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 2,
     functions: &["task", "prepare", "compute", "check"],
+    options: &[],
     objects: Objects::NONE,
     plan,
     run,

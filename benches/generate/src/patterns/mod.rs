@@ -5,6 +5,7 @@ mod compute;
 mod deep_calls;
 mod fence;
 mod hybrid;
+mod iterations;
 mod lock_all;
 mod locks;
 mod master_worker;
@@ -12,9 +13,13 @@ mod neighborhood;
 mod non_blocking;
 mod ping_pong;
 mod post_start;
+mod random_sites;
 mod ring;
+mod some_loops;
 mod stencil;
+mod straight;
 mod sweeps;
+mod uneven_loops;
 mod wavefront;
 
 use std::fmt;
@@ -42,6 +47,11 @@ pub const PATTERNS: &[&Pattern] = &[
     &deep_calls::PATTERN,
     &compute::PATTERN,
     &hybrid::PATTERN,
+    &iterations::PATTERN,
+    &random_sites::PATTERN,
+    &straight::PATTERN,
+    &some_loops::PATTERN,
+    &uneven_loops::PATTERN,
 ];
 
 /// A communication pattern: the behaviour of ranks, step by step.
@@ -56,6 +66,8 @@ pub struct Pattern {
     pub least_ranks: u32,
     /// Names of the program's functions besides `main`.
     pub(crate) functions: &'static [&'static str],
+    /// Options about its loop that it has.
+    pub(crate) options: &'static [&'static str],
     /// Objects of MPI that its events name, besides the communicators of every program.
     pub(crate) objects: Objects,
     /// Computes the number of steps of a job, and their length.

@@ -26,6 +26,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["prepare", "overlap"],
+    options: &[],
     objects: Objects::NONE,
     plan,
     run,

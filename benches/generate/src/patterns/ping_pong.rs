@@ -16,6 +16,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 2,
     functions: &["ping", "pong", "alone"],
+    options: &[],
     objects: Objects::NONE,
     plan,
     run,

@@ -22,6 +22,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["relax", "interior"],
+    options: &[],
     objects: Objects { window: true, partners: Some(partners), ..Objects::NONE },
     plan,
     run,

@@ -19,6 +19,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["lower_plane", "upper_plane", "norm", "border", "reflect"],
+    options: &[],
     objects: Objects::NONE,
     plan,
     run,

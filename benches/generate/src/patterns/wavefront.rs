@@ -15,6 +15,7 @@ pub(super) const PATTERN: Pattern = Pattern {
     threads: 1,
     least_ranks: 1,
     functions: &["sweep_plane", "border", "reflect"],
+    options: &[],
     objects: Objects::NONE,
     plan,
     run,

@@ -70,6 +70,12 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16), hide_short_help = true)]
     details_windows: Option<u16>,
 
+    /// Say what the program repeats, and which iterations are unlike the others; or do not look for that
+    ///
+    /// With --semantics reference it is not looked for.
+    #[arg(long, value_enum, default_value_t = StructureName::Auto, hide_short_help = true)]
+    structure: StructureName,
+
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
     clock_correction: bool,
@@ -110,6 +116,14 @@ enum DetailsName {
     None,
 }
 
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum StructureName {
+    /// Unless memory is limited and short
+    Auto,
+    /// Not at all
+    None,
+}
+
 impl Cli {
     /// Returns the options of the analysis; `threads` is used if the user does not give a number.
     pub(crate) fn options(&self, threads: usize) -> Options {
@@ -133,6 +147,7 @@ impl Cli {
             }),
             instances: self.details_instances.map_or(INSTANCES, usize::from),
             windows: self.details_windows.map_or(WINDOWS, usize::from),
+            structure: self.structure == StructureName::Auto,
             clock_correction: self.clock_correction,
             force: self.force,
             ..Options::new(&self.experiment)

@@ -76,7 +76,7 @@ use std::mem::take;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use model::Ticks;
@@ -88,7 +88,7 @@ pub use exchange::Exchange;
 pub use options::{DetailsPlace, MemoryLimit, Options, Semantics};
 pub use report::{Summary, WaitState};
 
-use crate::structure::{ByIteration, Structure};
+use crate::structure::{Agreed, ByIteration, FoundStructure};
 use agreement::Basis;
 use assignment::Owners;
 use causes::{Collected, Culprits};
@@ -101,6 +101,7 @@ use exchange::threads::Team;
 use exchange::{Batch, broadcast, share};
 use findings::{Finding, Findings};
 use formulas::Formulas;
+use matching::Matches;
 use memory::{Memory, mebibytes};
 use metrics::Metrics;
 use progress::Progress;
@@ -118,8 +119,8 @@ use walk::{Notes, Positions, Walked};
 pub struct Outcome {
     /// The summary of the report; on worker 0 only.
     pub summary: Option<Summary>,
-    /// The structure of the run, if it has a loop; on worker 0 that of all locations.
-    pub structure: Option<Structure>,
+    /// The structure of the run; on worker 0 that of all locations.
+    pub structure: FoundStructure,
     /// Whether the trace lacks data, on every worker.
     pub lacks_data: bool,
 }
@@ -180,6 +181,7 @@ struct Job {
     shared: Shared,
     together: u64,
     corrects_clocks: bool,
+    has_structure: bool,
     details_place: DetailsPlace,
     instances: usize,
     windows: usize,
@@ -243,6 +245,7 @@ impl Job {
             shared: Shared::new(threads),
             together: options.together,
             corrects_clocks: options.clock_correction,
+            has_structure: options.has_structure(),
             details_place: options.details_place(),
             instances: options.instances,
             windows: options.windows,
@@ -350,6 +353,27 @@ impl Job {
         Ok(processes)
     }
 
+    /// Finds the structure of the run, and the iterations of this worker's locations; if all workers have the memory.
+    fn structure(
+        &self,
+        tools: &Tools<'_>,
+        walked: &[Walked],
+        matches: &[Matches],
+        exchange: &mut dyn Exchange,
+    ) -> Result<(FoundStructure, Option<Arc<Agreed>>), Error> {
+        if !self.has_structure {
+            return Ok((FoundStructure::NotLookedFor, None));
+        }
+        let is_short = self.memory.check(structure::bytes_needed(walked)).is_err();
+        if share(exchange, vec![u64::from(is_short)])?.iter().any(|batch| batch[..] == [1]) {
+            return Ok((FoundStructure::MemoryIsShort, None));
+        }
+        Ok(match structure::find(tools, walked, matches, exchange)? {
+            Some((agreed, structure)) => (FoundStructure::Loop(structure), Some(agreed)),
+            None => (FoundStructure::NoLoop, None),
+        })
+    }
+
     /// Runs the pipeline for one worker.
     fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
         let Job { trace, metrics, formulas, memory, shared, .. } = self;
@@ -373,8 +397,8 @@ impl Job {
         let scheme = self.scheme.as_ref();
         let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
         let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme, block));
-        let notes = Notes { positions, scheme, has_steps: trace.semantics.replays_all_of_mpi() };
-        let walked = self.walk(notes, &corrected.times, details.as_mut(), exchange, progress)?;
+        let notes = Notes { positions, scheme, has_steps: self.has_structure };
+        let mut walked = self.walk(notes, &corrected.times, details.as_mut(), exchange, progress)?;
         corrected.times = Vec::new();
 
         progress.phase("match");
@@ -385,7 +409,8 @@ impl Job {
         let latecomers = details.as_mut().map(DetailsCollector::latecomers);
         let matches = matching::match_operations(&tools, &walked, &mut findings, latecomers, exchange)?;
         deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
-        let (agreed, mut structure) = structure::find(&tools, &walked, &matches, exchange)?.unzip();
+        let (mut found_structure, agreed) = self.structure(&tools, &walked, &matches, exchange)?;
+        walked.iter_mut().for_each(|walked| walked.steps.clear());
         let mut by_iteration = agreed.map(ByIteration::new);
 
         progress.phase("find wait states");
@@ -416,7 +441,7 @@ impl Job {
             results.push(walked.results);
         }
 
-        if let (Some(structure), Some(by_iteration)) = (&mut structure, by_iteration) {
+        if let (FoundStructure::Loop(structure), Some(by_iteration)) = (&mut found_structure, by_iteration) {
             structure.metrics = by_iteration.of_all(exchange)?;
         }
 
@@ -458,7 +483,7 @@ impl Job {
             doubtful,
             violations,
             culprits,
-            structure: structure.as_ref(),
+            structure: &found_structure,
             details,
         };
         let (target, recorder) = (self.target.clone(), &self.archive.anchor().creator);
@@ -483,7 +508,7 @@ impl Job {
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
         let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;
         progress.done();
-        Ok(Outcome { summary, structure, lacks_data: answer == [1] })
+        Ok(Outcome { summary, structure: found_structure, lacks_data: answer == [1] })
     }
 }
 

@@ -86,6 +86,8 @@ pub struct Options {
     pub instances: usize,
     /// How many windows around waits the details have, at most.
     pub windows: usize,
+    /// Look for the loops of the program. With the reference's definitions these are never looked for.
+    pub structure: bool,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -107,9 +109,15 @@ impl Options {
             details: None,
             instances: INSTANCES,
             windows: WINDOWS,
+            structure: true,
             clock_correction: false,
             force: false,
         }
+    }
+
+    /// Returns whether loops are looked for.
+    pub fn has_structure(&self) -> bool {
+        self.structure && self.semantics == Semantics::Corrected
     }
 
     /// Returns where details go.

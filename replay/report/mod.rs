@@ -21,7 +21,7 @@ mod waiting;
 mod write;
 
 pub(crate) use cube::region;
-pub use structure::{Kind, MainLoop, Unlike};
+pub use structure::{Kind, MainLoop, StructureSummary, Unlike};
 pub use summary::{Causes, Culprit, Summary, WaitState};
 pub use target::check_target;
 pub use write::{Found, bytes_needed, write};

@@ -18,6 +18,11 @@ pub(super) fn path(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> Stri
     fold(from_inside.map(|path| paths.region(path)), |region| function(trace.region_name(region)))
 }
 
+/// Returns the names of functions from the outermost one inwards, likewise.
+pub(super) fn regions(trace: &Trace, regions: &[u32]) -> String {
+    fold(regions.iter().rev().copied(), |region| function(trace.region_name(region)))
+}
+
 /// Returns file and line of the call that leads to the innermost function of a call path, or in it.
 pub(super) fn site(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> Option<String> {
     let own = paths.site(path);
@@ -29,7 +34,7 @@ pub(super) fn site(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> Opti
 
 /// Returns a place in a source file, or in a program's code if the line is unknown and the file's name ends
 /// with the address.
-fn place((file, line): &(String, u32)) -> String {
+pub(super) fn place((file, line): &(String, u32)) -> String {
     match line {
         0 => base_name(file),
         line => format!("{}:{line}", base_name(file)),

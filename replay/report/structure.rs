@@ -6,12 +6,13 @@ use std::fmt;
 use model::Ticks;
 use structure::Outlier;
 
+use super::names;
 use super::summary::printable;
 use crate::int::to_u64;
-use crate::structure::{Correspondence, IterationTotals, Signature, Structure, signature};
+use crate::structure::{Correspondence, FoundStructure, IterationTotals, Signature, Structure, signature};
 use crate::trace::Trace;
 
-/// Iterations, and share of the time, that a loop needs to be shown.
+/// Iterations, and share of the time, that a loop needs to be described.
 const ITERATIONS: usize = 3;
 const SHARE: f64 = 0.2;
 
@@ -20,6 +21,9 @@ const CORRESPONDING: f64 = 0.99;
 
 /// Iterations, or kinds of these, that are named.
 const NAMED: usize = 5;
+
+/// Share of an iteration's excess that time outside of MPI needs to be told as where it is.
+const MOST: f64 = 0.5;
 
 /// An iteration unlike those around it.
 #[derive(Clone, PartialEq, Debug)]
@@ -30,10 +34,20 @@ pub struct Unlike {
     pub seconds: f64,
     /// How long those around it took.
     pub instead_of: f64,
-    /// The location that was outside of MPI in it longest, and how long.
+    /// The location that was outside of MPI in it longest.
     pub location: String,
-    /// That time.
+    /// How long, in seconds.
     pub computation: f64,
+    /// The median of that over all iterations.
+    pub usual_computation: f64,
+}
+
+impl Unlike {
+    /// Whether that location's time outside of MPI is where it took longer.
+    pub fn is_computation(&self) -> bool {
+        let excess = self.seconds - self.instead_of;
+        excess > 0.0 && self.computation - self.usual_computation >= MOST * excess
+    }
 }
 
 /// Iterations that are alike.
@@ -45,11 +59,54 @@ pub struct Kind {
     pub like: u64,
 }
 
+/// The structure of the run.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub enum StructureSummary {
+    /// It was not looked for.
+    #[default]
+    NotLookedFor,
+    /// It was not looked for, as there is too little memory.
+    MemoryIsShort,
+    /// No location has a loop of calls of MPI.
+    NoLoop,
+    /// The loop that most time is in.
+    MainLoop(Box<MainLoop>),
+}
+
+impl StructureSummary {
+    /// Describes what was found. `error` is that of the clocks, in ticks.
+    pub(super) fn new(trace: &Trace, found: &FoundStructure, error: Ticks) -> StructureSummary {
+        match found {
+            FoundStructure::NotLookedFor => StructureSummary::NotLookedFor,
+            FoundStructure::MemoryIsShort => StructureSummary::MemoryIsShort,
+            FoundStructure::NoLoop => StructureSummary::NoLoop,
+            FoundStructure::Loop(structure) => {
+                StructureSummary::MainLoop(Box::new(MainLoop::new(trace, structure, error)))
+            }
+        }
+    }
+}
+
+impl fmt::Display for StructureSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StructureSummary::NotLookedFor => Ok(()),
+            StructureSummary::MemoryIsShort => {
+                writeln!(f, "\nStructure: not looked for, as memory is short (--memory, --structure none)")
+            }
+            StructureSummary::NoLoop => writeln!(f, "\nStructure: no loop of MPI calls"),
+            StructureSummary::MainLoop(main_loop) => write!(f, "\nStructure: {main_loop}"),
+        }
+    }
+}
+
 /// The main loop of the run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MainLoop {
-    /// The call path that all its calls have in common.
+    /// The functions that all its calls have in common.
     pub call_path: String,
+    /// The call that each iteration begins with, if it is the same for all: its path inside these functions, and its line.
+    pub header: Option<String>,
     /// How many iterations it has.
     pub iterations: usize,
     /// How many locations with calls of MPI have all of them, and how many of these locations there are.
@@ -58,44 +115,47 @@ pub struct MainLoop {
     pub are_ranks: bool,
     /// The share of the time of these locations that is in iterations, from 0 to 1.
     pub share: f64,
-    /// Seconds from the first begin of an iteration to its last end: median, least, most.
+    /// Seconds that an iteration takes until the last location is through: median, least, most.
     pub elapsed: [f64; 3],
+    /// How many of the locations have too many different calls to tell them all apart, or loops too deep to find them all.
+    pub irregular: u64,
+    /// Iterations during which recording was off.
+    pub with_gaps: usize,
     /// Iterations unlike those around them, the most unlike first.
     pub unlike: Vec<Unlike>,
     /// Kinds of iterations, the largest first.
     pub kinds: Vec<Kind>,
-    /// Change of an iteration's time from the first to the last one, relative to the median; `None` without a trend.
+    /// Change of an iteration's time over the run, relative to the median; `None` without a trend.
     pub trend: Option<f64>,
     /// How iterations of different locations correspond.
     pub correspondence: Correspondence,
 }
 
 impl MainLoop {
-    /// Returns the main loop; `None` if it has hardly any iterations or time. `error` is that of the clocks, in ticks.
-    pub(super) fn new(trace: &Trace, structure: &Structure, error: Ticks) -> Option<MainLoop> {
-        let Structure { iterations, correspondence, run, locations, call_path, .. } = structure;
+    /// Describes the main loop. `error` is that of the clocks, in ticks.
+    pub(super) fn new(trace: &Trace, structure: &Structure, error: Ticks) -> MainLoop {
+        let Structure { iterations, correspondence, run, locations, irregular, place, .. } = structure;
         let seconds = |ticks: Ticks| trace.definitions.clock.seconds(ticks.into());
         let time: i128 = iterations.iter().map(|one| one.time.sum).sum();
-        let share = time as f64 / (*run).max(1) as f64;
-        if iterations.len() < ITERATIONS || share < SHARE {
-            return None;
-        }
-        let mut elapsed: Vec<Ticks> = iterations.iter().map(IterationTotals::elapsed).collect();
-        elapsed.sort_unstable();
-        let elapsed = [elapsed.len() / 2, 0, elapsed.len() - 1].map(|at| seconds(elapsed[at]));
+        let median = |of: fn(&IterationTotals) -> Ticks| {
+            let mut all: Vec<Ticks> = iterations.iter().map(of).collect();
+            all.sort_unstable();
+            [all.len() / 2, 0, all.len() - 1].map(|at| seconds(all[at]))
+        };
         let Signature { clusters, mut outliers, trend, .. } =
             signature(iterations, error).unwrap_or_default();
         outliers.sort_by(|a, b| b.excess.abs().total_cmp(&a.excess.abs()));
+        let [usual_computation, ..] = median(|one| one.computation.most);
         let unlike = |&Outlier { place, excess }: &Outlier| {
             let one = &iterations[place];
             let ticks = one.elapsed() as f64;
-            let took = seconds(one.elapsed());
             Unlike {
                 iteration: to_u64(place) + 1,
-                seconds: took,
-                instead_of: if ticks > 0.0 { took * (ticks - excess) / ticks } else { 0.0 },
+                seconds: seconds(one.elapsed()),
+                instead_of: (ticks - excess) * seconds(1),
                 location: trace.location_name(one.computation.most_at as usize),
                 computation: seconds(one.computation.most),
+                usual_computation,
             }
         };
         let kinds = clusters.iter();
@@ -103,70 +163,149 @@ impl MainLoop {
             .map(|kind| Kind { count: kind.members.len(), like: to_u64(kind.representative) + 1 })
             .collect();
         kinds.sort_by_key(|kind| (Reverse(kind.count), kind.like));
-        let with_all = iterations.iter().map(|one| one.locations).min().unwrap_or(0);
-        Some(MainLoop {
-            call_path: call_path.clone(),
+        let header = || {
+            let call = names::regions(trace, &place.header);
+            match trace.sites.get(place.site as usize) {
+                Some(site) => format!("{call} ({})", names::place(site)),
+                None => call,
+            }
+        };
+        MainLoop {
+            call_path: names::regions(trace, &place.regions),
+            header: (!place.header.is_empty()).then(header),
             iterations: iterations.len(),
-            locations: [with_all, *locations],
+            locations: [iterations.iter().map(|one| one.locations).min().unwrap_or(0), *locations],
             are_ranks: *locations == to_u64(trace.processes.len()),
-            share,
-            elapsed,
+            share: time as f64 / (*run).max(1) as f64,
+            elapsed: median(IterationTotals::elapsed),
+            irregular: *irregular,
+            with_gaps: iterations.iter().filter(|one| one.has_gap).count(),
             unlike: outliers.iter().map(unlike).collect(),
             kinds,
             trend,
             correspondence: *correspondence,
-        })
+        }
+    }
+
+    /// Whether iterations of one number are the same at all locations, as far as messages and collective operations show.
+    pub fn corresponds(&self) -> bool {
+        let Correspondence { within, outside, crossing, disagreeing } = self.correspondence;
+        let messages = within + outside + crossing;
+        disagreeing == 0 && crossing as f64 <= (1.0 - CORRESPONDING) * messages as f64
+    }
+
+    fn fmt_iterations(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([with_all, all], count) = (self.locations, self.iterations);
+        let what = if self.are_ranks { "rank" } else { "thread" };
+        let who = match (with_all, all) {
+            (_, 1) => format!("on one {what}"),
+            (with_all, all) if with_all < all => format!("all of them on {with_all} of {all} {what}s"),
+            (_, all) if self.corresponds() => format!("the same on all {all} {what}s"),
+            (_, all) => format!("as many on each of {all} {what}s, but not the same"),
+        };
+        let share = 100.0 * self.share;
+        writeln!(
+            f,
+            "{share:.1} % of the time is {count} iterations in {}, {who}",
+            printable(&self.call_path)
+        )?;
+        let [median, least, most] = self.elapsed;
+        write!(f, "  {count} x {median:.6} s ({least:.6} to {most:.6} s)")?;
+        match &self.header {
+            Some(header) => writeln!(f, ", each begins with {}", printable(header)),
+            None => writeln!(f),
+        }
+    }
+
+    fn fmt_unlike(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for unlike in self.unlike.iter().take(NAMED) {
+            let Unlike { iteration, seconds, instead_of, location, computation, usual_computation } = unlike;
+            write!(f, "  Iteration {iteration} took {seconds:.6} s instead of {instead_of:.6} s")?;
+            if unlike.is_computation() {
+                let location = printable(location);
+                write!(
+                    f,
+                    "; {location} was outside of MPI longest, {computation:.6} s instead of {usual_computation:.6} s"
+                )?;
+            }
+            writeln!(f)?;
+        }
+        match self.unlike.len().saturating_sub(NAMED) {
+            0 => Ok(()),
+            1 => writeln!(f, "  One more iteration is unlike those around it"),
+            more => writeln!(f, "  {more} more iterations are unlike those around them"),
+        }
+    }
+
+    /// Writes kinds of at least two iterations, if there are others.
+    fn fmt_kinds(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (several, alone): (Vec<Kind>, Vec<Kind>) = self.kinds.iter().partition(|kind| kind.count > 1);
+        if several.is_empty() || self.kinds.len() == 1 {
+            return Ok(());
+        }
+        let named = several.iter().take(NAMED).map(|Kind { count, like }| format!("{count} like {like}"));
+        let mut parts: Vec<String> = named.collect();
+        let rest: usize = several.iter().skip(NAMED).map(|kind| kind.count).sum();
+        if rest > 0 {
+            parts.push(format!("{rest} of {} smaller kinds", several.len() - NAMED));
+        }
+        match alone[..] {
+            [] => {}
+            [Kind { like, .. }] => parts.push(format!("number {like} like no other")),
+            _ => parts.push(format!("{} like no other", alone.len())),
+        }
+        writeln!(f, "  Kinds of iterations: {}", parts.join(", "))
     }
 }
 
 impl fmt::Display for MainLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ([with_all, all], count) = (self.locations, self.iterations);
-        let what = if self.are_ranks { "rank" } else { "thread" };
-        let who = match (with_all, all) {
-            (_, 1) => format!("on one {what}"),
-            (with_all, all) if with_all == all => format!("the same on all {all} {what}s"),
-            _ => format!("all of them on {with_all} of {all} {what}s"),
-        };
-        let (share, path) = (100.0 * self.share, printable(&self.call_path));
-        writeln!(f, "\nStructure: {share:.1} % of the time is {count} iterations in {path}, {who}:")?;
-        let [median, least, most] = self.elapsed;
-        writeln!(f, "  {count} x {median:.6} s ({least:.6} to {most:.6} s)")?;
-        let Correspondence { within, outside, crossing, disagreeing } = self.correspondence;
-        let messages = within + outside + crossing;
-        if disagreeing > 0 || crossing as f64 > (1.0 - CORRESPONDING) * messages as f64 {
+        if self.iterations < ITERATIONS || self.share < SHARE {
+            let (share, path) = (100.0 * self.share, printable(&self.call_path));
+            return writeln!(
+                f,
+                "no loop of MPI calls with {:.0} % of the time; that with most is {} iterations in {path}, {share:.1} %",
+                100.0 * SHARE,
+                self.iterations
+            );
+        }
+        self.fmt_iterations(f)?;
+        if self.irregular > 0 {
+            let (irregular, what) = (self.irregular, if self.are_ranks { "rank" } else { "thread" });
             writeln!(
                 f,
-                "  Iterations of different {what}s do not correspond: {crossing} of {messages} messages and {disagreeing} collective \
+                "  Calls are too many and too irregular to find all loops: on {irregular} of {} {what}s",
+                self.locations[1]
+            )?;
+        }
+        match self.with_gaps {
+            0 => {}
+            1 => {
+                writeln!(f, "  Recording was off during one of them, whose time holds what was not recorded")?
+            }
+            gaps => writeln!(
+                f,
+                "  Recording was off during {gaps} of them, whose times hold what was not recorded"
+            )?,
+        }
+        if !self.corresponds() {
+            let Correspondence { within, outside, crossing, disagreeing } = self.correspondence;
+            let messages = within + outside + crossing;
+            return writeln!(
+                f,
+                "  Iterations of one number do not correspond: {crossing} of {messages} messages and {disagreeing} collective \
                  operations join different ones"
-            )?;
+            );
         }
-        for Unlike { iteration, seconds, instead_of, location, computation } in self.unlike.iter().take(NAMED)
-        {
-            let location = printable(location);
+        self.fmt_unlike(f)?;
+        if let Some(change) = self.trend {
+            let (seconds, word) =
+                (change.abs() * self.elapsed[0], if change < 0.0 { "shorter" } else { "longer" });
             writeln!(
                 f,
-                "  Iteration {iteration} took {seconds:.6} s instead of {instead_of:.6} s; longest outside of MPI: {location}, \
-                 {computation:.6} s"
+                "  Iterations get {word}: the line through their medians changes by {seconds:.6} s over the run"
             )?;
         }
-        if let Some(more) = self.unlike.len().checked_sub(NAMED).filter(|&more| more > 0) {
-            writeln!(f, "  {more} more iterations are unlike those around them")?;
-        }
-        if let Some(change) = self.trend {
-            let (seconds, word) = (change.abs() * median, if change < 0.0 { "shorter" } else { "longer" });
-            writeln!(f, "  Iterations get {word}: by {seconds:.6} s from the first to the last one")?;
-        }
-        if self.kinds.len() > 1 {
-            let kind = |&Kind { count, like }: &Kind| match count {
-                1 => format!("{like} alone"),
-                count => format!("{count} like {like}"),
-            };
-            let named: Vec<String> = self.kinds.iter().take(NAMED).map(kind).collect();
-            let rest: usize = self.kinds.iter().skip(NAMED).map(|kind| kind.count).sum();
-            let rest = if rest > 0 { format!(", {rest} others") } else { String::new() };
-            writeln!(f, "  Kinds: {}{rest}", named.join(", "))?;
-        }
-        Ok(())
+        self.fmt_kinds(f)
     }
 }

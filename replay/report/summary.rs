@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::structure::MainLoop;
+use super::structure::StructureSummary;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
 use crate::ids::ReportPath;
@@ -249,8 +249,8 @@ pub struct Summary {
     pub locations: usize,
     /// The largest wait states, the largest first.
     pub wait_states: Vec<WaitState>,
-    /// The loop that most time is in, if it is repeated.
-    pub main_loop: Option<MainLoop>,
+    /// The loop that most time is in.
+    pub structure: StructureSummary,
     /// Time of polling, if there is any.
     pub polled: Option<Polled>,
     /// The ranks with the longest waiting time: name, waiting time, time.
@@ -331,9 +331,7 @@ impl fmt::Display for Summary {
                 "\nPolling in vain took {seconds:.6} s, {share:.1} % of the time, which is no wait state: {most}in {part}"
             )?;
         }
-        if let Some(main_loop) = &self.main_loop {
-            write!(f, "{main_loop}")?;
-        }
+        write!(f, "{}", self.structure)?;
         self.causes.write(f, run)?;
         if !self.ranks.is_empty() {
             writeln!(f, "\nRanks that wait most:")?;

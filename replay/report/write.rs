@@ -14,7 +14,7 @@ use super::names;
 use super::remarks::Remarks;
 use super::send::send;
 use super::statistics::{EXTENSION, text};
-use super::structure::MainLoop;
+use super::structure::StructureSummary;
 use super::summary::{self, Summary, examples, total};
 use super::survey::Survey;
 use crate::causes;
@@ -31,7 +31,7 @@ use crate::options::DetailsPlace;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
 use crate::statistics::{PatternTotal, Statistics};
-use crate::structure::Structure;
+use crate::structure::FoundStructure;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::WalkedProcess;
@@ -54,8 +54,8 @@ pub struct Found<'a> {
     pub violations: Option<Violations>,
     /// The culprits.
     pub culprits: causes::Culprits,
-    /// The structure of the run, if it has a loop.
-    pub structure: Option<&'a Structure>,
+    /// The structure of the run.
+    pub structure: &'a FoundStructure,
     /// The details, and where they go.
     pub details: Option<(DetailsPlace, Details)>,
 }
@@ -101,7 +101,7 @@ pub fn write(
     let written = match writer {
         Some(mut writer) => {
             let mut summary = summarize(tools, &locations, &computed, accounts, &run_times, &remarks, target);
-            summary.main_loop = structure.and_then(|it| MainLoop::new(tools.trace, it, clock_error));
+            summary.structure = StructureSummary::new(tools.trace, structure, clock_error);
             if let Some((place, details)) = details {
                 let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
                 add_details(&mut writer, place, &manifest, &details)?;
@@ -217,7 +217,7 @@ fn summarize(
         waiting: seconds(waiting.all().into()),
         locations: to_usize(computed.participants[1]),
         wait_states: waiting.largest(metrics, name, seconds),
-        main_loop: None,
+        structure: StructureSummary::default(),
         polled: waiting.polled(name, seconds),
         ranks: waiting.ranks(trace, run_times, seconds),
         clock_error: seconds(doubtful.limit.into()),

@@ -65,6 +65,8 @@ pub struct Agreed {
     pub locations: Vec<LocationIterations>,
     /// How many locations of all have steps.
     pub locations_of_all: u64,
+    /// How many of these have too many different calls to tell them all apart, or loops too deep to find them all.
+    pub irregular: u64,
     /// How they correspond.
     pub correspondence: Correspondence,
 }
@@ -119,7 +121,8 @@ pub(super) fn agree(
         let (location, numbering) = (to_u32(location.location), Numbering::NotComparable);
         lines.push(LocationIterations { location, numbering, own: own.into(), words: words.into() });
     }
-    let [locations_of_all] = super::summed([to_u64(lines.len())], exchange)?;
+    let irregular = locals.iter().filter(|local| local.is_irregular).count();
+    let [locations_of_all, irregular] = super::summed([lines.len(), irregular].map(to_u64), exchange)?;
     let candidates = candidates(&weights, exchange)?;
     let meetings = (processes, matches);
     let differences = differences(tools, meetings, &lines, &candidates, exchange)?;
@@ -139,6 +142,7 @@ pub(super) fn agree(
         iterations,
         locations,
         locations_of_all,
+        irregular,
         correspondence,
     });
     Ok(agreed.filter(|agreed| agreed.iterations > 0))

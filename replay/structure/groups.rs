@@ -38,8 +38,8 @@ impl Groups {
         for Walked { process, steps, .. } in processes {
             let hashes = hashes(&process.paths);
             for (steps, location) in steps.iter().zip(&process.locations) {
-                let local = Local::new(steps, level);
-                keys.push((key(&local, steps, level, &hashes), to_u64(location.location)));
+                let local = Local::new(steps, &process.paths, level);
+                keys.push((key(&local, steps, &process.paths, &hashes), to_u64(location.location)));
                 locals.push(local);
             }
         }
@@ -61,7 +61,7 @@ impl Groups {
 
 /// What a location has in common with others of its group: keys of nodes in the order of first visits, the sites that these
 /// have, edges without counts, and loops.
-fn key(local: &Local, steps: &Steps, level: Level, paths: &[u64]) -> GroupKey {
+fn key(local: &Local, steps: &Steps, paths: &[CallPath], hashes: &[u64]) -> GroupKey {
     let mut hash = Hash128::default();
     let (mut nodes, mut sites) = (0, 0);
     let all = local.graph.nodes.len() - 1;
@@ -69,8 +69,11 @@ fn key(local: &Local, steps: &Steps, level: Level, paths: &[u64]) -> GroupKey {
         if base.index() > nodes {
             nodes = base.index();
             let key = steps.keys[key as usize];
-            hash.add(paths[key.path.index()]);
-            hash.add(if level == Level::Shape { key.shape } else { 0 });
+            hash.add(match local.level {
+                Level::Region => paths[key.path.index()].region.into(),
+                Level::Site | Level::Shape | Level::Path => hashes[key.path.index()],
+            });
+            hash.add(if local.level == Level::Shape { key.shape } else { 0 });
         }
         if site.index() > sites {
             sites = site.index();

@@ -18,11 +18,20 @@ pub(crate) enum Level {
     Shape,
     /// Call paths without call sites.
     Path,
+    /// Regions of MPI: where there are too many call paths.
+    Region,
 }
+
+/// Nodes that a location may have at a level.
+const NODES: usize = 1 << 16;
 
 /// The structure of a location at a level.
 #[derive(Clone, Debug)]
 pub(crate) struct Local {
+    /// The level: a coarser one than was asked for if there were too many nodes.
+    pub(crate) level: Level,
+    /// Whether there were too many nodes, or loops nest too deep to look at all.
+    pub(crate) is_irregular: bool,
     /// The node of each step, by the level's key.
     pub(crate) base: Vec<Node>,
     /// The place of each step in the program: its node where call sites are known, else its virtual site.
@@ -53,16 +62,29 @@ pub struct OwnIteration {
     pub end: Ticks,
     /// Ticks in calls of MPI.
     pub in_mpi: Ticks,
+    /// Whether recording was off in between.
+    pub has_gap: bool,
 }
 
 impl Local {
     /// Finds the structure of a location.
-    pub(crate) fn new(steps: &Steps, level: Level) -> Local {
-        let base = nodes(steps, level);
-        let sequence = match level {
-            Level::Site => base.clone(),
-            Level::Shape | Level::Path => structure::sites(&base),
-        };
+    pub(crate) fn new(steps: &Steps, paths: &[CallPath], wanted: Level) -> Local {
+        let mut level = wanted;
+        let mut base = nodes(steps, paths, level);
+        while base.1 > NODES {
+            level = match level {
+                Level::Shape => Level::Path,
+                Level::Site | Level::Path => Level::Region,
+                Level::Region => break,
+            };
+            base = nodes(steps, paths, level);
+        }
+        let base = base.0;
+        let sites = if level == Level::Site { None } else { Some(structure::sites(&base)) };
+        // The places of a sequence that does not fold are no sites.
+        let has_too_many = |sites: &Vec<Node>| sites.iter().any(|site| site.index() > NODES);
+        let is_unfolded = sites.as_ref().is_some_and(has_too_many);
+        let sequence = sites.filter(|_| !is_unfolded).unwrap_or_else(|| base.clone());
         let graph = graph(steps, &sequence);
         let forest = Forest::new(&graph);
         let mut iterations: Iterations = vec![Vec::new(); forest.loops().len()];
@@ -70,7 +92,8 @@ impl Local {
             iterations[id.index()].push(iteration);
         });
         let totals = totals(steps, &iterations);
-        Local { base, sequence, graph, forest, iterations, totals }
+        let is_irregular = level != wanted || is_unfolded || forest.is_cut();
+        Local { level, is_irregular, base, sequence, graph, forest, iterations, totals }
     }
 
     /// The iterations of a loop with their times, and the word of each, by the order in which words first occur.
@@ -99,9 +122,10 @@ fn timed(steps: &Steps, iterations: &[Iteration]) -> Vec<OwnIteration> {
     let mut rest = iterations.iter().peekable();
     let mut polls = steps.polls.iter().peekable();
     let mut open: Option<OwnIteration> = None;
+    let is_gap: Vec<bool> = steps.keys.iter().map(|key| key.is_gap).collect();
     // Ticks in MPI so far, and when the step before was left.
     let (mut in_mpi, mut left): (Ticks, Ticks) = (0, 0);
-    for (number, TimedStep { enter, leave, .. }) in (0..).zip(steps.iter()) {
+    for (number, TimedStep { key, enter, leave }) in (0..).zip(steps.iter()) {
         let polled = polls.next_if(|(before, _)| *before == number).map_or(0, |(_, polls)| polls.ticks);
         if let Some(mut ended) = open.take_if(|open| open.behind == number) {
             // Polls between two iterations are in the former, those behind the loop in none.
@@ -122,12 +146,15 @@ fn timed(steps: &Steps, iterations: &[Iteration]) -> Vec<OwnIteration> {
                 last_enter: enter,
                 end: enter,
                 in_mpi,
+                has_gap: false,
             });
         }
         if let Some(open) = &mut open {
             open.last_enter = enter;
+            open.has_gap |= is_gap[key as usize];
         }
-        in_mpi += leave - enter;
+        // What was done while recording was off is not known.
+        in_mpi += if is_gap[key as usize] { 0 } else { leave - enter };
         left = leave;
     }
     if let Some(ended) = open {
@@ -145,21 +172,21 @@ pub(crate) fn with_sites(steps: &Steps, paths: &[CallPath]) -> usize {
     steps.key_numbers().filter(|&key| known[key as usize]).count()
 }
 
-/// The node of each step.
-fn nodes(steps: &Steps, level: Level) -> Vec<Node> {
+/// The node of each step, and how many nodes there are.
+fn nodes(steps: &Steps, paths: &[CallPath], level: Level) -> (Vec<Node>, usize) {
     // Keys are numbered by first occurrence, as nodes are.
-    let mut numbers: FxHashMap<PathId, u32> = FxHashMap::default();
+    let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut number = |of: u32| {
+        let next = to_u32(numbers.len() + 1);
+        Node::new(*numbers.entry(of).or_insert(next))
+    };
     let of_key: Vec<Node> = match level {
         Level::Shape => (1..=to_u32(steps.keys.len())).map(Node::new).collect(),
-        Level::Site | Level::Path => {
-            let number = |key: &crate::walk::StepKey| {
-                let next = to_u32(numbers.len() + 1);
-                Node::new(*numbers.entry(key.path).or_insert(next))
-            };
-            steps.keys.iter().map(number).collect()
-        }
+        Level::Site | Level::Path => steps.keys.iter().map(|key| number(to_u32(key.path.index()))).collect(),
+        Level::Region => steps.keys.iter().map(|key| number(paths[key.path.index()].region)).collect(),
     };
-    steps.key_numbers().map(|key| of_key[key as usize]).collect()
+    let count = of_key.iter().map(|node| node.index()).max().unwrap_or(0);
+    (steps.key_numbers().map(|key| of_key[key as usize]).collect(), count)
 }
 
 /// The graph of a sequence of nodes, with times.

@@ -10,6 +10,7 @@ mod by_iteration;
 mod groups;
 mod local;
 mod meetings;
+mod place;
 mod series;
 
 use std::collections::BTreeMap;
@@ -17,17 +18,16 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
-use crate::ids::PathId;
-use crate::int::{to_u32, to_u64};
+use crate::int::to_u64;
 use crate::matching::Matches;
 use crate::severity::MetricId;
 use crate::tools::Tools;
-use crate::trace::Trace;
 use crate::walk::{Steps, Walked, WalkedLocation};
 use crate::wire::{self, Wire};
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
 pub use by_iteration::{ByIteration, MetricSeries};
+pub use place::Place;
 pub use series::{IterationTotals, Signature, Spread, signature};
 
 use groups::Groups;
@@ -45,12 +45,36 @@ pub struct Structure {
     pub run: i128,
     /// How many these locations are.
     pub locations: u64,
-    /// The call path that all calls of the main loop have in common, at the first location that has it; on worker 0.
-    pub call_path: String,
+    /// How many of them have too many different calls to tell them all apart, or loops too deep to find them all.
+    pub irregular: u64,
+    /// Where the main loop is.
+    pub place: Place,
     /// The iterations of the main loop, from number 1 on.
     pub iterations: Vec<IterationTotals>,
     /// Values of wait states and counts by iteration, by metric.
     pub metrics: BTreeMap<MetricId, MetricSeries>,
+}
+
+/// What was found of the structure of the run.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub enum FoundStructure {
+    /// It was not looked for.
+    #[default]
+    NotLookedFor,
+    /// It was not looked for, as there is too little memory.
+    MemoryIsShort,
+    /// There is no loop.
+    NoLoop,
+    /// The structure.
+    Loop(Structure),
+}
+
+/// Bytes of lists for each step: nodes, sites, what folding needs, enters, iterations.
+const OF_STEP: u64 = 60;
+
+/// Returns about how many bytes finding the structure needs besides the steps.
+pub fn bytes_needed(processes: &[Walked]) -> u64 {
+    processes.iter().flat_map(|walked| &walked.steps).map(|steps| OF_STEP * to_u64(steps.len())).sum()
 }
 
 /// Finds the structure of the run: common numbers of the iterations of all locations; `None` without a loop.
@@ -87,7 +111,7 @@ pub fn find(
     let Some(agreed) = agree::agree(tools, processes, matches, groups, exchange)? else { return Ok(None) };
     let iterations = series::series(&agreed, exchange)?;
     let correspondence = agreed.correspondence;
-    let locations = agreed.locations_of_all;
+    let (locations, irregular) = (agreed.locations_of_all, agreed.irregular);
     let with_steps = |(_, steps): &(&WalkedLocation, &Steps)| !steps.is_empty();
     let located = |walked: &Walked| -> i128 {
         let locations = walked.process.locations.iter().zip(&walked.steps).filter(with_steps);
@@ -96,9 +120,9 @@ pub fn find(
     let mut told = Batch::new();
     processes.iter().map(located).sum::<i128>().put(&mut told);
     let run = share(exchange, told)?.iter().map(|batch| wire::one::<i128>(batch)).sum();
-    let call_path = call_path(tools.trace, processes, &agreed);
+    let place = place::find(processes, &agreed, exchange)?;
     let metrics = BTreeMap::new();
-    let structure = Structure { correspondence, run, locations, call_path, iterations, metrics };
+    let structure = Structure { correspondence, run, locations, irregular, place, iterations, metrics };
     Ok(Some((Arc::new(agreed), structure)))
 }
 
@@ -109,48 +133,4 @@ fn summed<const N: usize>(values: [u64; N], exchange: &mut dyn Exchange) -> Resu
         sums.iter_mut().zip(batch).for_each(|(sum, value)| *sum += value);
     }
     Ok(sums)
-}
-
-/// The call path that all calls in iterations have in common, at the first location that has as many as all have.
-fn call_path(trace: &Trace, processes: &[Walked], agreed: &Agreed) -> String {
-    let is_own = |line: &&LocationIterations| line.numbering == Numbering::Own;
-    let Some(line) = agreed.locations.iter().find(is_own) else { return String::new() };
-    let located = processes.iter().flat_map(|walked| {
-        walked
-            .process
-            .locations
-            .iter()
-            .zip(&walked.steps)
-            .map(move |(location, steps)| (walked, location, steps))
-    });
-    let mut located = located.filter(|(_, location, _)| to_u32(location.location) == line.location);
-    let Some((walked, _, steps)) = located.next() else { return String::new() };
-    let chain = |path: PathId| {
-        let mut chain: Vec<PathId> = std::iter::successors(Some(path), |path| {
-            let parent = walked.process.paths.get(path.index())?.parent;
-            (parent != PathId::NONE).then_some(parent)
-        })
-        .collect();
-        chain.reverse();
-        chain
-    };
-    let numbers: Vec<u32> = steps.key_numbers().collect();
-    let mut is_inside = vec![false; steps.keys.len()];
-    for own in line.own.iter() {
-        let inside = &numbers[own.first as usize..own.behind as usize];
-        inside.iter().for_each(|&key| is_inside[key as usize] = true);
-    }
-    let keys = steps.keys.iter().zip(is_inside).filter(|&(_, is_inside)| is_inside).map(|(key, _)| key);
-    // The calls themselves are left out: the loop is in what calls them.
-    let mut chains = keys.map(|key| {
-        let mut chain = chain(key.path);
-        chain.pop();
-        chain
-    });
-    let Some(first) = chains.next() else { return String::new() };
-    let common = chains.fold(first, |common, chain| {
-        common.into_iter().zip(chain).take_while(|(a, b)| a == b).map(|(path, _)| path).collect()
-    });
-    let name = |path: &PathId| trace.region_name(walked.process.paths[path.index()].region).to_owned();
-    common.iter().map(name).collect::<Vec<_>>().join("/")
 }

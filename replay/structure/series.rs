@@ -48,9 +48,11 @@ impl Spread {
 /// An iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IterationTotals {
-    /// When the first location began it, and the last one ended it.
+    /// When the first location began it.
     pub begin: Ticks,
-    /// See `begin`.
+    /// When the last one did.
+    pub last_begin: Ticks,
+    /// When the last one ended it.
     pub end: Ticks,
     /// Locations with it.
     pub locations: u64,
@@ -64,13 +66,27 @@ pub struct IterationTotals {
     pub words: u64,
     /// Whether an instance of the loop begins or ends with it at a location.
     pub is_border: bool,
+    /// Whether recording was off in between at a location.
+    pub has_gap: bool,
 }
 
-wire!(IterationTotals { begin, end, locations, time, mpi, computation, words, is_border });
+wire!(IterationTotals {
+    begin,
+    last_begin,
+    end,
+    locations,
+    time,
+    mpi,
+    computation,
+    words,
+    is_border,
+    has_gap
+});
 
 impl IterationTotals {
     const NONE: IterationTotals = IterationTotals {
         begin: Ticks::MAX,
+        last_begin: Ticks::MIN,
         end: Ticks::MIN,
         locations: 0,
         time: Spread::NONE,
@@ -78,16 +94,19 @@ impl IterationTotals {
         computation: Spread::NONE,
         words: 0,
         is_border: false,
+        has_gap: false,
     };
 
-    /// Ticks from the first begin to the last end; 0 if no location has it.
+    /// How much later the last location is through: ticks from the last begin to the last end; 0 if no location has it. Those of
+    /// an instance add up to its own.
     pub fn elapsed(&self) -> Ticks {
-        if self.locations == 0 { 0 } else { self.end - self.begin }
+        if self.locations == 0 { 0 } else { self.end - self.last_begin }
     }
 
     /// Adds that of later locations.
     fn merge(&mut self, other: &IterationTotals) {
         self.begin = self.begin.min(other.begin);
+        self.last_begin = self.last_begin.max(other.last_begin);
         self.end = self.end.max(other.end);
         self.locations += other.locations;
         self.time.merge(&other.time);
@@ -95,6 +114,7 @@ impl IterationTotals {
         self.computation.merge(&other.computation);
         self.words = self.words.wrapping_add(other.words);
         self.is_border |= other.is_border;
+        self.has_gap |= other.has_gap;
     }
 }
 
@@ -132,19 +152,22 @@ fn add(line: &LocationIterations, all: &mut [IterationTotals]) {
         };
         let mut one = IterationTotals {
             begin: own.begin,
+            last_begin: own.begin,
             end: own.end,
             locations: 1,
             words: mixed(u64::from(line.location) << 32 | u64::from(word)),
             is_border: own.is_border,
+            has_gap: own.has_gap,
             ..IterationTotals::NONE
         };
         let (mut time, mut in_mpi) = (own.end - own.begin, own.in_mpi);
         // Several of its own may be one.
         match open.take() {
             Some((before, part)) if before == number => {
-                one.begin = part.begin;
+                (one.begin, one.last_begin) = (part.begin, part.begin);
                 one.words = one.words.wrapping_add(part.words.rotate_left(1));
                 one.is_border |= part.is_border;
+                one.has_gap |= part.has_gap;
                 (time, in_mpi) = (time + part.time.most, in_mpi + part.mpi.most);
             }
             before => put(before),

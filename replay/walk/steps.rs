@@ -19,6 +19,8 @@ pub struct StepKey {
     /// Hash of the operations begun in the call, in the order of their records: kind, communicator, peer relative to the own
     /// rank, size class of bytes.
     pub shape: u64,
+    /// Whether it is no call, but the time for which recording was off.
+    pub is_gap: bool,
 }
 
 /// A step in the order of time.
@@ -111,6 +113,7 @@ struct Current {
     shape: u64,
     bytes: u64,
     completes: bool,
+    is_gap: bool,
 }
 
 /// Kinds of operations in the shape of a step.
@@ -168,12 +171,12 @@ impl StepCollector {
     /// Ends the outermost call of MPI; `is_poll` says that it asks for completions, so that it is no step if there was none.
     #[inline]
     pub(super) fn leave(&mut self, path: PathId, (enter, leave): (Ticks, Ticks), is_poll: bool) {
-        let Current { shape, bytes, completes } = std::mem::take(&mut self.current);
+        let Current { shape, bytes, completes, is_gap } = std::mem::take(&mut self.current);
         if is_poll && !completes {
             return self.poll(leave.saturating_sub(enter));
         }
         self.begin(enter);
-        let key = StepKey { path, shape };
+        let key = StepKey { path, shape, is_gap };
         let steps = &mut self.steps;
         let number = *self.numbers.entry(key).or_insert_with(|| {
             steps.keys.push(key);
@@ -189,6 +192,12 @@ impl StepCollector {
         });
         steps.kept.push(PackedStep { key: number, since, ticks });
         self.now = leave;
+    }
+
+    /// Adds the time for which recording was off as a step of its own.
+    fn gap(&mut self, path: PathId, times: (Ticks, Ticks)) {
+        self.current = Current { is_gap: true, ..Current::default() };
+        self.leave(path, times, false);
     }
 
     #[cold]
@@ -240,7 +249,7 @@ impl ProcessWalk<'_> {
             && stack.mpi_depth == 0
             && let Some(gap) = stack.frames().iter().find(|frame| frame.region == region)
         {
-            steps.leave(gap.path, (gap.enter, time), false);
+            steps.gap(gap.path, (gap.enter, time));
         }
     }
 }

@@ -5,6 +5,8 @@
 //! other: `(a b)×10 c` 50 times has two, and `a b a b c` one in which `c` comes every other time. A trace cannot tell, so they stay
 //! apart where the inner one was repeated at least twice as often.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashMap;
 
 use crate::components::{Neighbors, Search};
@@ -47,18 +49,32 @@ pub struct Forest {
     is_header: Vec<bool>,
     /// Edges to headers from the nodes of their loops: the loop that they repeat.
     latches: FxHashMap<(Node, Node), LoopId>,
+    is_cut: bool,
 }
+
+/// Nodes and edges that are looked at, at most: all of them so many times, and these. A graph without any order is one loop in
+/// another as often as it has nodes, of which a program has a few.
+const DEPTH: usize = 64;
+const WORK: usize = 1 << 23;
 
 impl Forest {
     /// Finds the loops of a graph.
     pub fn new(graph: &Graph) -> Forest {
         let mut finder = Finder::new(graph);
         let all = (1..graph.nodes.len()).map(|number| Node::new(crate::to_u32(number))).collect();
-        let mut parts = vec![Part { nodes: all, parent: None }];
-        while let Some(part) = parts.pop() {
+        let mut parts = VecDeque::from([Part { nodes: all, parent: None }]);
+        let most = DEPTH * (graph.nodes.len() + graph.edges.len()) + WORK;
+        let mut work = 0;
+        while let Some(part) = parts.pop_front().filter(|_| work <= most) {
+            work += part.nodes.iter().map(|&node| 1 + finder.next.of(node).len()).sum::<usize>();
             finder.search(part, &mut parts);
         }
-        finder.finish(graph.nodes.len())
+        Forest { is_cut: work > most, ..finder.finish(graph.nodes.len()) }
+    }
+
+    /// Whether loops inside of others were not looked for, since they nest too deep in a large graph.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// All loops, each before those inside it.
@@ -208,7 +224,7 @@ impl Finder {
     }
 
     /// Finds the outermost loops in a part; adds the parts in which there may be inner ones.
-    fn search(&mut self, Part { nodes, parent }: Part, parts: &mut Vec<Part>) {
+    fn search(&mut self, Part { nodes, parent }: Part, parts: &mut VecDeque<Part>) {
         let number = self.mark(&nodes);
         let (next, part) = (&self.next, &self.part);
         let mut components: Vec<Vec<Node>> = Vec::new();
@@ -226,7 +242,7 @@ impl Finder {
     }
 
     /// Makes the loops with the header of a component.
-    fn take_apart(&mut self, component: &[Node], parent: Option<usize>, parts: &mut Vec<Part>) {
+    fn take_apart(&mut self, component: &[Node], parent: Option<usize>, parts: &mut VecDeque<Part>) {
         let Some(&header) = component.iter().min() else { return };
         let levels = self.levels(component, header);
         let mut inside = vec![Vec::new(); levels.len()];
@@ -247,7 +263,7 @@ impl Finder {
             let latches = level.latches;
             self.found.push(Found { header, parent: around, shares_header: at != outermost, latches });
             nodes.iter().chain([&header]).for_each(|node| self.innermost[node.index()] = Some(id));
-            parts.push(Part { nodes, parent: Some(id) });
+            parts.push_back(Part { nodes, parent: Some(id) });
             around = Some(id);
         }
     }
@@ -593,5 +609,21 @@ mod tests {
             found.sort();
             assert_eq!(found, ByDefinition::new(&sequence).found, "round {round}: {sequence:?}");
         }
+    }
+
+    #[test]
+    fn a_graph_without_order_is_cut() {
+        let mut draw = random(5);
+        let without_order = Forest::new(&Graph::of(numbered((0..60_000).map(|_| draw(5000)))));
+        assert!(
+            without_order.is_cut() && without_order.ids().all(|id| without_order.nodes(id).next().is_some())
+        );
+    }
+
+    #[test]
+    fn a_cycle_of_65536_nodes_is_one_loop() {
+        let cycle: Vec<Node> = (1..=65_536).chain(1..=65_536).map(Node::new).collect();
+        let forest = Forest::new(&Graph::of(cycle));
+        assert_eq!(forest.loops().len(), 1);
     }
 }

@@ -127,11 +127,19 @@ fn by_instance(all: &[Iteration], words: &[u32], count: usize) -> Vec<Vec<Vec<u3
     numbers
 }
 
+/// The instances of a loop.
+struct Instances {
+    id: LoopId,
+    /// Their first steps, and the steps behind them.
+    all: Vec<(u32, u32)>,
+    /// How many are behind us.
+    done: usize,
+}
+
 /// Ends of the instances of some loops that lie beside each other.
 struct Ends<'a> {
     forest: &'a Forest,
-    /// The loops, each with the steps at which its instances begin and end, and the first instance that is not behind us.
-    loops: Vec<(LoopId, Vec<(u32, u32)>, usize)>,
+    loops: Vec<Instances>,
     /// By loop: the place of it, or of the one that it is in, among these.
     places: Vec<Option<usize>>,
 }
@@ -149,14 +157,14 @@ impl<'a> Ends<'a> {
             }
         }
         let ends = |&id: &LoopId| {
-            let mut ends: Vec<(u32, u32)> = Vec::new();
+            let mut all: Vec<(u32, u32)> = Vec::new();
             for iteration in &iterations[id.index()] {
-                match ends.last_mut().filter(|_| !iteration.begins_instance) {
+                match all.last_mut().filter(|_| !iteration.begins_instance) {
                     Some((_, end)) => *end = iteration.end,
-                    None => ends.push((iteration.first, iteration.end)),
+                    None => all.push((iteration.first, iteration.end)),
                 }
             }
-            (id, ends, 0)
+            Instances { id, all, done: 0 }
         };
         Ends { forest, loops: loops.iter().map(ends).collect(), places }
     }
@@ -164,11 +172,11 @@ impl<'a> Ends<'a> {
     /// The instance that begins at a step, which visits a node, and its end. Steps come in order.
     fn instance_at(&mut self, step: u32, node: Node) -> Option<(LoopId, u32)> {
         let place = self.places[self.forest.around(node)?.index()]?;
-        let (id, instances, next) = &mut self.loops[place];
-        while instances.get(*next).is_some_and(|&(first, _)| first < step) {
-            *next += 1;
+        let Instances { id, all, done } = &mut self.loops[place];
+        while all.get(*done).is_some_and(|&(first, _)| first < step) {
+            *done += 1;
         }
-        instances.get(*next).filter(|&&(first, _)| first == step).map(|&(_, end)| (*id, end))
+        all.get(*done).filter(|&&(first, _)| first == step).map(|&(_, end)| (*id, end))
     }
 }
 

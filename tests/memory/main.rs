@@ -22,6 +22,7 @@ use replay::memory::Memory;
 use replay::metrics::Metrics;
 use replay::progress::Progress;
 use replay::shared::Shared;
+use replay::structure;
 use replay::tools::Tools;
 use replay::trace::Trace;
 use replay::walk::{self, Notes, Positions, Walked};
@@ -139,7 +140,7 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
                     &trace,
                     &metrics,
                     &files,
-                    Notes { positions, scheme: None },
+                    Notes { positions, scheme: None, has_steps: true },
                     &[],
                     &memory,
                 )
@@ -161,6 +162,9 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
             matching::match_operations(&tools, &processes, &mut findings, None, &mut Solo).unwrap()
         });
         check("match", needed, peak);
+        let needed = structure::bytes_needed(&processes);
+        let (_, peak) = peak_of(|| structure::find(&tools, &processes, &matches, &mut Solo).unwrap());
+        check("structure", needed, peak);
         drop((matches, processes));
 
         let processes = walked(Positions::Records);

@@ -20,6 +20,7 @@ mod outliers;
 mod partition;
 mod sites;
 mod temporal;
+mod totals;
 mod words;
 
 pub use clusters::{Cluster, Features, clusters};
@@ -33,6 +34,7 @@ pub use outliers::{Outlier, outliers, trend};
 pub use partition::{PartitionBuilder, Progression, partition};
 pub use sites::sites;
 pub use temporal::{TemporalBuilder, TemporalGraph, Way};
+pub use totals::{begins_iteration, loop_totals};
 pub use words::{Word, WordPart, Words, word_numbers, words};
 
 /// Converts a number of nodes, edges or steps of one location, of which there are less than 2^32.

@@ -6,6 +6,7 @@ mod calls; // all kinds of calls leave the records that they must leave
 mod compare; // a comparison of two recordings says what changed in the program, and by how much
 mod details; // records and their attributes have the program's values
 mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed
+mod iterations; // iterations of a loop that is found while the program runs are the same on all ranks
 mod linked; // a recorder that is linked into a program leaves the trace of a preloaded one
 mod load; // many threads, communicators, requests and events, in bounded memory
 mod oddities; // programs that jump, throw, fail, cancel and close leave whole traces all the same

@@ -57,6 +57,7 @@ pub fn lines(summary: &Summary) -> Vec<String> {
             grouped(summary.events)
         )),
     }
+    lines.extend(summary.iterations.clone());
     lines
 }
 

@@ -4,6 +4,7 @@ use call_paths::Registers;
 
 use crate::clock::now;
 use crate::inside::Inside;
+use crate::iterations;
 use crate::process;
 use crate::rounds;
 use crate::selection::Choice;
@@ -37,9 +38,12 @@ impl Call {
         }
         let locked = thread.lock();
         let mut thread = locked.or_else(|| thread.take_over(registers.stack, function == MPI_FINALIZE))?;
+        let base = thread.path_of(registers, function);
+        if choice == Choice::All {
+            iterations::step(&mut thread, function, base.node);
+        }
         rounds::follow(&mut thread);
         let mark = (choice == Choice::Effects).then(|| thread.mark());
-        let base = thread.path_of(registers, function);
         let begin = now();
         thread.enter_path(begin, base.node);
         thread.open_call(registers, base.stack_pointer);

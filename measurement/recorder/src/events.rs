@@ -401,6 +401,9 @@ impl Events {
             self.open_chunk();
         }
         self.add_flush(begin, now().max(begin));
+        if let Some(process) = crate::process::current() {
+            process.rounds.note_written(size as u64);
+        }
         true
     }
 

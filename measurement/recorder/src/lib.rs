@@ -8,13 +8,13 @@
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | counts instead of events if the program is profiled |
 //! | `communicators`, `neighborhoods`, `groups`, `requests`, `partitions`, `windows`, `pending`, `files`, `volumes` | MPI's objects |
-//! | `clock`, `synchronize`, `rounds` | time, clock offsets, parts of a run |
+//! | `clock`, `synchronize`, `rounds`, `iterations` | time, clock offsets, parts of a run |
 //! | `handles`, `shared`, `levels` | tables that threads share: by handles of MPI, by other keys, and their slots |
 //! | `gaps`, `channels` | counts of what is not recorded |
 //! | `peers` | whether other ranks have a recorder |
 //!
 //! Rules: calls of MPI only in `start`, in `MPI_Finalize` and behind collective calls, besides functions that
-//! MPI executes locally; no allocation and no lock while a known call path is recorded; a thread's location
+//! MPI executes locally, and operations of `iterations` that nobody waits for; no allocation and no lock while a known call path is recorded; a thread's location
 //! is used by that thread only; no error here may affect the program.
 
 #![deny(clippy::undocumented_unsafe_blocks)]
@@ -33,6 +33,7 @@ mod handles;
 mod hooks;
 mod inside;
 mod instrumented;
+mod iterations;
 mod key;
 mod levels;
 mod memory;

@@ -46,11 +46,15 @@ std::arch::global_asm!(
     ".quad ompi_mpi_info_null",
     ".weak ompi_mpi_errors_return",
     ".quad ompi_mpi_errors_return",
+    ".weak ompi_mpi_long_long_int",
+    ".quad ompi_mpi_long_long_int",
+    ".weak ompi_mpi_op_max",
+    ".quad ompi_mpi_op_max",
     ".previous",
 );
 
 /// Names of these, in the order of the addresses above.
-const OBJECTS: [&CStr; 11] = [
+const OBJECTS: [&CStr; 13] = [
     c"ompi_mpi_comm_world",
     c"ompi_mpi_comm_self",
     c"ompi_mpi_comm_null",
@@ -62,6 +66,8 @@ const OBJECTS: [&CStr; 11] = [
     c"ompi_mpi_op_no_op",
     c"ompi_mpi_info_null",
     c"ompi_mpi_errors_return",
+    c"ompi_mpi_long_long_int",
+    c"ompi_mpi_op_max",
 ];
 
 unsafe extern "C" {

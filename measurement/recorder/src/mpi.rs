@@ -153,6 +153,7 @@ const UNKNOWN: i64 = -1;
 macro_rules! functions {
     ($($field:ident: $name:literal ($($parameter:ty),*);)*) => {
         /// The functions of the MPI library that the recorder calls, by their `PMPI_` names.
+        #[derive(Clone)]
         pub(crate) struct Mpi {
             $(pub(crate) $field: unsafe extern "C" fn($($parameter),*) -> c_int,)*
             /// `MPI_COMM_WORLD`.
@@ -170,8 +171,14 @@ macro_rules! functions {
             pub(crate) byte: usize,
             /// `MPI_INT`.
             pub(crate) int: usize,
+            /// `MPI_LONG_LONG`.
+            pub(crate) long_long: usize,
             /// `MPI_MIN`.
             pub(crate) min: usize,
+            /// `MPI_MAX`.
+            pub(crate) max: usize,
+            /// `MPI_ERRORS_RETURN`.
+            pub(crate) errors_return: usize,
             /// `MPI_NO_OP`.
             pub(crate) no_op: usize,
         }
@@ -193,7 +200,10 @@ macro_rules! functions {
                     message_no_proc: object(c"ompi_message_no_proc", 0x6c00_0000)?,
                     byte: object(c"ompi_mpi_byte", 0x4c00_010d)?,
                     int: object(c"ompi_mpi_int", 0x4c00_0405)?,
+                    long_long: object(c"ompi_mpi_long_long_int", 0x4c00_0809)?,
                     min: object(c"ompi_mpi_op_min", 0x5800_0002)?,
+                    max: object(c"ompi_mpi_op_max", 0x5800_0001)?,
+                    errors_return: object(c"ompi_mpi_errors_return", 0x5400_0001)?,
                     no_op: object(c"ompi_mpi_op_no_op", 0x5800_000e)?,
                 })
             }
@@ -211,6 +221,7 @@ functions! {
     comm_free: c"PMPI_Comm_free" (*mut usize);
     comm_group: c"PMPI_Comm_group" (usize, *mut usize);
     comm_rank: c"PMPI_Comm_rank" (usize, *mut c_int);
+    comm_set_errhandler: c"PMPI_Comm_set_errhandler" (usize, usize);
     comm_remote_group: c"PMPI_Comm_remote_group" (usize, *mut usize);
     comm_size: c"PMPI_Comm_size" (usize, *mut c_int);
     comm_test_inter: c"PMPI_Comm_test_inter" (usize, *mut c_int);
@@ -224,9 +235,11 @@ functions! {
     group_rank: c"PMPI_Group_rank" (usize, *mut c_int);
     group_size: c"PMPI_Group_size" (usize, *mut c_int);
     group_translate_ranks: c"PMPI_Group_translate_ranks" (usize, c_int, *const c_int, usize, *mut c_int);
+    iallreduce: c"PMPI_Iallreduce" (*const i64, *mut i64, c_int, usize, usize, usize, *mut usize);
     recv: c"PMPI_Recv" (*mut u8, c_int, usize, c_int, c_int, usize, usize);
     scatter: c"PMPI_Scatter" (*const u8, c_int, usize, *mut u8, c_int, usize, c_int, usize);
     send: c"PMPI_Send" (*const u8, c_int, usize, c_int, c_int, usize);
+    test: c"PMPI_Test" (*mut usize, *mut c_int, usize);
     topo_test: c"PMPI_Topo_test" (usize, *mut c_int);
     type_size: c"PMPI_Type_size_x" (usize, *mut i64);
 }

@@ -17,6 +17,7 @@ use crate::files::Files;
 use crate::filter::Filter;
 use crate::groups::Groups;
 use crate::inside::Guarded;
+use crate::iterations::{self, Iterations};
 use crate::mpi::Mpi;
 use crate::neighborhoods::Neighborhoods;
 use crate::partitions::Partitions;
@@ -53,6 +54,8 @@ pub(crate) struct Process {
     pub(crate) windows: Windows,
     pub(crate) files: Files,
     pub(crate) rounds: rounds::Rounds,
+    /// The agreement on iterations, if the user wants some and they can be found.
+    pub(crate) iterations: Option<Iterations>,
     /// Counts of messages that are missing in the trace.
     pub(crate) channels: Channels,
     pub(crate) selection: Selection,
@@ -143,12 +146,16 @@ pub(crate) fn begin(
 ) -> &'static Process {
     let Prepared { journal, filter, end_of_thread } = prepared;
     let channels = Channels::new();
-    if settings.rounds != Rounds::ALL {
+    if settings.rounds != Rounds::ALL || settings.iterations.is_some() {
         channels.begin();
     }
+    // The communicators of a program that opens sessions may end before all processes do.
+    let iterations = settings.iterations.filter(|_| own.session.is_none());
+    let iterations = iterations.map(|choice| Iterations::new(&mpi, own.communicator, choice));
     let process = Box::leak(Box::new(Process {
         communicators: Communicators::new(&mpi, own.communicator, rank, size),
-        rounds: rounds::Rounds::new(settings.rounds),
+        rounds: rounds::Rounds::new(settings.rounds, settings.iterations),
+        iterations,
         channels,
         selection: Selection::new(&settings.functions),
         filter,
@@ -282,6 +289,7 @@ impl Process {
         let entered =
             thread::current().and_then(|thread| thread.lock().or_else(|| thread.take_over(u64::MAX, true)));
         if let Some(mut thread) = entered {
+            iterations::leave(&mut thread);
             thread.end_program(status);
             thread.lock_forever();
         }

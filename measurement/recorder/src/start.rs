@@ -19,6 +19,7 @@ use crate::clock;
 use crate::communicators::{MYSELF, WORLD};
 use crate::events::Events;
 use crate::inside::Guarded;
+use crate::iterations;
 use crate::key;
 use crate::mpi::Mpi;
 use crate::next;
@@ -149,8 +150,8 @@ fn prepare(
 ) -> Result<(Settings, PathBuf, Clocks, Prepared), Option<String>> {
     // Settings that must be equal in all processes, which would wait for each other otherwise.
     let common = settings.as_ref().map_or(0, |settings| {
-        let Settings { functions, rounds, clock_interval, buffer, profile, .. } = settings;
-        let text = format!("{functions} {rounds:?} {clock_interval} {buffer} {profile:?}");
+        let Settings { functions, rounds, iterations, clock_interval, buffer, profile, .. } = settings;
+        let text = format!("{functions} {rounds:?} {iterations:?} {clock_interval} {buffer} {profile:?}");
         key::of_bytes(text.as_bytes()) as i32 >> 1
     });
     let mut least = [i32::from(settings.is_ok()), common, -common];
@@ -352,6 +353,7 @@ fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u6
             keep: !estimate || output.is_some(),
         }));
     }
+    iterations::begin(process);
     if process.has_world() {
         process.communicators.append_world(process);
     }

@@ -12,6 +12,7 @@ use crate::clock;
 use crate::counts::Counts;
 use crate::events::{Events, Mark};
 use crate::inside::Guarded;
+use crate::iterations::Search;
 use crate::memory::Scratch;
 use crate::process::{self, Process};
 use crate::record;
@@ -64,6 +65,8 @@ pub(crate) struct Thread {
     pub(crate) paths: Option<CallPaths>,
     /// The call that is under way, if there is one.
     pub(crate) call: OpenCall,
+    /// The search for the loop that it repeats, in the first thread if the user wants iterations.
+    pub(crate) search: Option<Box<Search>>,
     /// Memory for statuses that the program does not want.
     pub(crate) statuses: Scratch,
     /// Memory for copies of handles, which calls overwrite.
@@ -138,19 +141,21 @@ fn set_current(thread: *mut Guarded) {
 /// thread records nothing, but takes part in the recorder's collective exchanges.
 #[cold]
 fn begin(process: &'static Process) -> &'static Guarded {
-    let (events, counts, paths) = match make_location(process) {
-        Ok((events, counts, paths)) => (events, counts, Some(paths)),
+    let (events, counts, paths, is_first) = match make_location(process) {
+        Ok((number, events, counts, paths)) => (events, counts, Some(paths), number == 0),
         Err(cause) => {
             process.stop(&cause);
-            (Events::dropped(), None, None)
+            (Events::dropped(), None, None, false)
         }
     };
+    let is_searching = is_first && process.iterations.is_some();
     let thread = Box::into_raw(Box::new(Guarded::new(Thread {
         process,
         events,
         counts,
         paths,
         call: OpenCall::NONE,
+        search: is_searching.then(|| Box::new(Search::new(clock::now()))),
         statuses: Scratch::EMPTY,
         handles: Scratch::EMPTY,
         path: NO_PARENT,
@@ -171,7 +176,7 @@ fn begin(process: &'static Process) -> &'static Guarded {
     thread
 }
 
-fn make_location(process: &'static Process) -> Result<(Events, Option<Counts>, CallPaths), String> {
+fn make_location(process: &'static Process) -> Result<(u32, Events, Option<Counts>, CallPaths), String> {
     if process.has_stopped() {
         return Err("recording has stopped".into());
     }
@@ -199,7 +204,7 @@ fn make_location(process: &'static Process) -> Result<(Events, Option<Counts>, C
         .and_then(|table| CallPaths::new(&MODULES, table, functions, process.settings.depth as usize))
         .map_err(|cause| format!("{}: {cause}", path.display()))?;
     process.append_thread(number);
-    Ok((events, counts, paths))
+    Ok((number, events, counts, paths))
 }
 
 impl Thread {

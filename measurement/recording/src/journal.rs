@@ -92,6 +92,8 @@ pub enum JournalRecord {
     },
     /// A Cartesian topology of a communicator.
     Topology(Topology),
+    /// What has come of the search for a loop of which iterations are to be recorded; the last record counts.
+    LoopSearch(LoopSearch),
     /// Something that limits the trace: recording stopped, paths were cut short, …
     Notice {
         /// A sentence for the user.
@@ -228,6 +230,68 @@ pub struct Topology {
     pub coordinates: Vec<u32>,
 }
 
+/// What has come of the search for a loop of which iterations are to be recorded.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct LoopSearch {
+    /// How many iterations are to be recorded.
+    pub wanted: u64,
+    /// Bytes of events that may be recorded before a loop is found.
+    pub until_stable: u64,
+    /// Whether the program is not recorded from its begin on any more.
+    pub is_begin_over: bool,
+    /// Number of different call paths of MPI calls, and of these calls.
+    pub nodes: u32,
+    /// See [`nodes`](LoopSearch::nodes).
+    pub steps: u64,
+    /// The number of the call that was the first on its path, and the last one that was so.
+    pub newest: u64,
+    /// Call path at which iterations of the loop begin, if one was found.
+    pub header: Option<u32>,
+    /// How many of these have begun.
+    pub iterations: u64,
+    /// Stretches of recorded iterations.
+    pub windows: Vec<IterationWindow>,
+    /// Why no loop is looked for, if that is so from the start.
+    pub problem: Option<String>,
+    /// Whether the process has come to the end of MPI.
+    pub has_ended: bool,
+}
+
+/// Iterations that are recorded one behind the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct IterationWindow {
+    /// Call path at which iterations of its loop begin, in the first thread.
+    pub header: u32,
+    /// The first one; counted from 1.
+    pub first: u64,
+    /// The last one; less than the first if none of them is recorded.
+    pub last: u64,
+    /// Whether it is being recorded.
+    pub is_open: bool,
+    /// Whether all that were wanted are recorded, from the begin of the first to that of the one behind the last.
+    pub is_whole: bool,
+    /// Number of collective operations on `MPI_COMM_WORLD` before the first.
+    pub meetings: u64,
+    /// How many iterations of the loop there were in the end; 0 if that is not known.
+    pub begun: u64,
+    /// Who records them.
+    pub scope: WindowScope,
+}
+
+/// Who records the iterations of a window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowScope {
+    /// Not known: processes were asked whether they can.
+    Asked,
+    /// All processes record those with these numbers.
+    Common,
+    /// Each process records others.
+    Local,
+    /// Some process could not.
+    Cancelled,
+}
+
 impl JournalRecord {
     /// Returns the record as a line, newline included.
     pub fn to_line(&self) -> String {
@@ -306,6 +370,20 @@ mod tests {
         let entries = [
             JournalRecord::Thread { thread: 2, name: None },
             JournalRecord::Records { records: EventRecords::EnterLeave },
+            JournalRecord::LoopSearch(LoopSearch {
+                header: Some(7),
+                windows: vec![IterationWindow {
+                    header: 7,
+                    first: 9,
+                    last: 18,
+                    is_open: false,
+                    is_whole: true,
+                    meetings: 20,
+                    begun: 60,
+                    scope: WindowScope::Common,
+                }],
+                ..LoopSearch::default()
+            }),
             JournalRecord::Region(Region {
                 region: 1,
                 name: "a\"b\n".into(),

@@ -74,6 +74,21 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable { name: "REPLAY_EVERY", default: "1", meaning: "record every N-th round only" },
     Variable { name: "REPLAY_WINDOW", default: "", meaning: "record rounds FIRST-LAST only, counted from 0" },
+    Variable {
+        name: "REPLAY_ITERATIONS",
+        default: "",
+        meaning: "record N iterations of the loop that the program repeats, which is found while it runs",
+    },
+    Variable {
+        name: "REPLAY_SKIP",
+        default: "0",
+        meaning: "with iterations: those of the loop that are not recorded before the first one that is",
+    },
+    Variable {
+        name: "REPLAY_UNTIL_STABLE",
+        default: "16M",
+        meaning: "with iterations: bytes of events of a process that are recorded before a loop is found; 0 for none",
+    },
 ];
 
 /// The user's settings, checked.
@@ -101,6 +116,8 @@ pub struct Settings {
     pub clock_interval: f64,
     /// Rounds to record.
     pub rounds: Rounds,
+    /// Iterations to record instead, of a loop that is found while the program runs.
+    pub iterations: Option<IterationChoice>,
 }
 
 /// Whether call paths are counted instead of traced, and the purpose.
@@ -133,6 +150,17 @@ pub enum ClockSource {
     Tsc,
     /// `CLOCK_MONOTONIC_RAW`.
     Monotonic,
+}
+
+/// The iterations that are recorded, of the loop that the program repeats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IterationChoice {
+    /// How many are recorded.
+    pub count: u64,
+    /// How many are not before those.
+    pub skip: u64,
+    /// Bytes of events of a process that are recorded before a loop is found.
+    pub until_stable: u64,
 }
 
 /// The rounds (intervals between collective calls on `MPI_COMM_WORLD`) that are recorded.
@@ -227,6 +255,31 @@ impl Settings {
         if text("REPLAY_FIRST").is_some() {
             rounds.end = rounds.end.min(rounds.first.saturating_add(number("REPLAY_FIRST")?));
         }
+        let iterations = match text("REPLAY_ITERATIONS") {
+            None => None,
+            Some(_) => Some(IterationChoice {
+                count: number("REPLAY_ITERATIONS")?,
+                skip: number("REPLAY_SKIP")?,
+                until_stable: bytes(&value("REPLAY_UNTIL_STABLE"))
+                    .ok_or_else(|| wrong("REPLAY_UNTIL_STABLE", "a size such as 16M"))?,
+            }),
+        };
+        if let Some(IterationChoice { count, skip, .. }) = iterations {
+            // So many that no sum of iterations overflows.
+            const MOST: u64 = 1 << 40;
+            if !(1..=MOST).contains(&count) {
+                return Err(wrong("REPLAY_ITERATIONS", "1 or more"));
+            }
+            if skip > MOST {
+                return Err(wrong("REPLAY_SKIP", "a number of iterations"));
+            }
+            if rounds != Rounds::ALL {
+                return Err(wrong("REPLAY_ITERATIONS", "none besides rounds (first, every, window)"));
+            }
+            if profile != ProfileMode::No {
+                return Err(wrong("REPLAY_ITERATIONS", "none besides a profile, which has all of them"));
+            }
+        }
         let functions = value("REPLAY_FUNCTIONS");
         if let Some(unknown) = crate::functions::unknown_in(&functions) {
             return Err(wrong(
@@ -246,6 +299,7 @@ impl Settings {
             clock,
             clock_interval,
             rounds,
+            iterations,
         })
     }
 }
@@ -304,11 +358,22 @@ mod tests {
             ("REPLAY_WINDOW", "5"),
             ("REPLAY_WINDOW", "5-1"),
             ("REPLAY_FIRST", "some"),
+            ("REPLAY_ITERATIONS", "0"),
             ("REPLAY_RECORDS", "enter"),
             ("REPLAY_FUNCTIONS", "p2p,MPI_Sned"),
         ] {
             let message = read(&[(name, value)]).unwrap_err();
             assert!(message.contains(name) && message.contains(value), "{message}");
+        }
+    }
+
+    #[test]
+    fn iterations_exclude_other_choices_of_what_is_recorded() {
+        let choice = read(&[("REPLAY_ITERATIONS", "10"), ("REPLAY_SKIP", "5")]).unwrap().iterations;
+        assert_eq!(choice, Some(IterationChoice { count: 10, skip: 5, until_stable: 16 << 20 }));
+        assert_eq!(read(&[("REPLAY_SKIP", "5")]).unwrap().iterations, None);
+        for other in [("REPLAY_WINDOW", "1-2"), ("REPLAY_PROFILE", "1"), ("REPLAY_UNTIL_STABLE", "much")] {
+            assert!(read(&[("REPLAY_ITERATIONS", "10"), other]).is_err(), "{other:?}");
         }
     }
 

@@ -6,8 +6,8 @@
 use super::notices::Notices;
 use crate::Error;
 use recording::journal::{
-    ClockCalibration, ClockOffset, Communicator, File, JournalRecord, Module, ProfileRequest, Region,
-    Topology, Window,
+    ClockCalibration, ClockOffset, Communicator, File, JournalRecord, LoopSearch, Module, ProfileRequest,
+    Region, Topology, Window,
 };
 use recording::layout;
 use recording::settings::EventRecords;
@@ -52,6 +52,8 @@ pub(crate) struct Process {
     /// Paths of files that were deleted.
     pub(crate) deleted: BTreeMap<u32, String>,
     pub(crate) topologies: Vec<Topology>,
+    /// What has come of the search for a loop, if iterations are to be recorded.
+    pub(crate) search: Option<LoopSearch>,
     /// Whether something limited what was recorded.
     pub(crate) is_limited: bool,
     /// Exit status, if the program has ended by itself.
@@ -232,6 +234,7 @@ fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
             process.deleted.insert(file, path);
         }
         JournalRecord::Topology(topology) => process.topologies.push(topology),
+        JournalRecord::LoopSearch(search) => process.search = Some(search),
         JournalRecord::Notice { text } => {
             process.is_limited = true;
             notices.note(process.rank, text);

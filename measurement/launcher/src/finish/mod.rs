@@ -9,6 +9,7 @@
 //! | number shared objects | `communicators`, `members` |
 //! | make functions of addresses, and one tree of paths | `modules`, `code`, `contexts` |
 //! | all of that together | `run` |
+//! | say which iterations are recorded | `iterations` |
 //! | fit the records of events to the tree | `tree`, `distances`, `enter_leave`, `records` |
 //! | end the copy of a running program | `copies` |
 //! | write definitions, and the anchor | `strings`, `archive` |
@@ -27,6 +28,7 @@ mod copies;
 mod distances;
 mod enter_leave;
 mod events;
+mod iterations;
 mod journals;
 mod lock;
 mod members;
@@ -85,6 +87,8 @@ pub struct Summary {
     pub notices: Vec<String>,
     /// Whether something that was recorded is lost.
     pub has_losses: bool,
+    /// A sentence about the iterations that are recorded, if the user has asked for some.
+    pub iterations: Option<String>,
     /// Number of call paths, if it is not an archive but a report of counts.
     pub call_paths: Option<usize>,
     /// Estimated size of a trace, if the user asked for that.

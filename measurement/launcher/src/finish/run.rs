@@ -2,7 +2,7 @@
 
 use super::journals::Process;
 use super::notices::Notices;
-use super::{Summary, archive, clock, communicators, contexts, paths, python, strings};
+use super::{Summary, archive, clock, communicators, contexts, iterations, paths, python, strings};
 use crate::{Error, faults, host};
 use otf2::Anchor;
 use recording::layout;
@@ -100,6 +100,7 @@ impl Run<'_> {
             faults: faults::of_ranks(directory),
             silent: self.silent.clone(),
             notices: notices.lines(),
+            iterations: iterations::sentence(self),
             has_losses: notices.has_losses(),
             ..Summary::default()
         }
@@ -225,13 +226,16 @@ fn anchor(processes: &[Process], chunk_size: u64, is_whole: bool) -> Anchor {
         event_chunk_size: chunk_size,
         creator: without_zeros(&format!("Replay {}", first.version)),
         description: without_zeros(first.mpi.lines().next().unwrap_or_default()),
-        properties: vec![
+        properties: [
             property("MPI_COMMUNICATION_COMPLETE", is_whole),
             property("THREAD_FORK_JOIN_EVENT_COMPLETE", true),
             property("THREAD_CREATE_WAIT_EVENT_COMPLETE", true),
             property("THREAD_LOCK_EVENT_COMPLETE", true),
             property("PTHREAD_LOCATION_REUSED", false),
-        ],
+        ]
+        .into_iter()
+        .chain(iterations::properties(processes))
+        .collect(),
         trace_id: trace_id(processes),
         ..Anchor::default()
     }

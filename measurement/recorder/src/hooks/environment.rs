@@ -4,13 +4,14 @@ use model::CollectiveOp;
 
 use crate::call::Call;
 use crate::communicators::{MYSELF, WORLD};
+use crate::iterations;
 use crate::record;
 use crate::synchronize;
 use crate::volumes::ROOT_NONE;
 use crate::wrappers::Arguments;
 
-/// `MPI_Finalize`. Before it clocks are compared for the last time, and what the recorder has of MPI is freed, unless
-/// sessions go on.
+/// `MPI_Finalize`. Before it clocks are compared for the last time, the agreement on iterations ends, and what the recorder
+/// has of MPI is freed, unless sessions go on.
 pub(crate) fn finalize(
     call: &mut Call,
     arguments: Arguments<0>,
@@ -21,6 +22,7 @@ pub(crate) fn finalize(
     let process = call.thread.process;
     synchronize::measure(process);
     synchronize::calibrate(process);
+    iterations::end(&mut call.thread);
     process.close(true);
     let result = real(arguments.values);
     let time = call.end();

@@ -1,0 +1,169 @@
+//! Records some iterations of the loop that the program repeats, which is found while it runs (structure 5).
+//!
+//! | module | contents |
+//! |---|---|
+//! | `search` | the calls of the first thread as a graph, and the loop in it |
+//! | `plan` | the agreement of the processes on iterations |
+//! | `exchange` | how they talk to each other |
+//!
+//! The search belongs to the thread that has called `MPI_Init`; that one talks to other processes, too, in its own calls of
+//! MPI, as only it may where MPI has not been asked for threads. Other threads follow, as they do for rounds.
+
+mod exchange;
+mod plan;
+mod search;
+
+use std::sync::{Mutex, PoisonError, TryLockError};
+
+use recording::functions;
+use recording::journal::{JournalRecord, LoopSearch};
+use recording::settings::IterationChoice;
+
+use crate::clock::now;
+use crate::iterations::exchange::AllReduce;
+use crate::iterations::plan::Plan;
+pub(crate) use crate::iterations::search::Search;
+use crate::mpi::Mpi;
+use crate::process::Process;
+use crate::thread::Thread;
+
+/// Number of steps between two questions whether an exchange has a result, where the loop does not come to its header.
+const POLL: u64 = 256;
+
+/// The iterations of the process.
+pub(crate) struct Iterations {
+    agreement: Mutex<Agreement>,
+    /// By function: whether its calls are no steps.
+    is_poll: Vec<bool>,
+}
+
+struct Agreement {
+    plan: Plan<AllReduce>,
+    told: LoopSearch,
+}
+
+impl Iterations {
+    /// Prepares the agreement; all processes do so.
+    pub(crate) fn new(mpi: &Mpi, communicator: usize, choice: IterationChoice) -> Iterations {
+        const POLLS: [&str; 7] = [
+            "MPI_Test",
+            "MPI_Testall",
+            "MPI_Testany",
+            "MPI_Testsome",
+            "MPI_Iprobe",
+            "MPI_Improbe",
+            "MPI_Request_get_status",
+        ];
+        let plan = Plan::new(AllReduce::new(mpi, communicator), choice.count, choice.skip);
+        let is_poll = functions::all().iter().map(|function| POLLS.contains(&function.name)).collect();
+        Iterations { agreement: Mutex::new(Agreement { plan, told: told(choice, None) }), is_poll }
+    }
+
+    /// Changes the plan, and does what follows from it.
+    fn update(&self, process: &Process, search: &Search, change: impl FnOnce(&mut Plan<AllReduce>)) {
+        // It is locked in `MPI_Finalize` only, and by this thread.
+        let mut agreement = match self.agreement.try_lock() {
+            Ok(agreement) => agreement,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        change(&mut agreement.plan);
+        process.rounds.choose(!agreement.plan.is_begin_over(), agreement.plan.is_open());
+        if agreement.plan.take_change() {
+            agreement.tell(process, Some(search));
+        }
+    }
+}
+
+impl Agreement {
+    /// Tells the journal of the plan and of the search, if the thread has one.
+    fn tell(&mut self, process: &Process, search: Option<&Search>) {
+        self.told.windows = self.plan.windows().to_vec();
+        self.told.is_begin_over = process.rounds.is_begin_over();
+        if let Some(search) = search {
+            let extent = search.extent();
+            (self.told.nodes, self.told.steps, self.told.newest) =
+                (extent.nodes, extent.steps, extent.newest);
+            if let Some(found) = search.found() {
+                (self.told.header, self.told.iterations) = (Some(found.path), found.iterations);
+            }
+        }
+        process.append(&JournalRecord::LoopSearch(self.told.clone()));
+    }
+}
+
+fn told(choice: IterationChoice, problem: Option<String>) -> LoopSearch {
+    let IterationChoice { count, until_stable, .. } = choice;
+    LoopSearch { wanted: count, until_stable, problem, ..LoopSearch::default() }
+}
+
+/// Tells the journal of the choice, and why no loop is looked for, if that is so. To be called at the start.
+pub(crate) fn begin(process: &Process) {
+    let Some(choice) = process.settings.iterations else { return };
+    let problem = process.iterations.is_none().then(|| "the program has not begun with MPI_Init".to_string());
+    process.append(&JournalRecord::LoopSearch(told(choice, problem)));
+}
+
+/// Notes that a thread calls a function on this path, before it is recorded.
+#[inline]
+pub(crate) fn step(thread: &mut Thread, function: u32, path: u32) {
+    if thread.search.is_some() {
+        take_step(thread, function, path);
+    }
+}
+
+#[inline(never)]
+fn take_step(thread: &mut Thread, function: u32, path: u32) {
+    let process = thread.process;
+    let (Some(search), Some(iterations)) = (thread.search.as_deref_mut(), &process.iterations) else {
+        return;
+    };
+    let is_poll = iterations.is_poll.get(function as usize).copied().unwrap_or(true);
+    // A path that could not be numbered is no node.
+    if is_poll || path == u32::MAX {
+        return;
+    }
+    search.complete(thread.call.end);
+    if search.is_due() && !process.rounds.is_in_window() {
+        let begin = now();
+        if search.look() {
+            let (header, begun) = search.found().map_or((0, 0), |found| (found.path, found.iterations));
+            iterations.update(process, search, |plan| plan.follow(header, begun));
+        }
+        if !thread.events.is_muted() {
+            thread.events.add_flush(begin, now());
+        }
+    }
+    let steps = search.behind_header() + 1;
+    match search.step(path) {
+        Some(iteration) => {
+            let meetings = process.rounds.ended();
+            iterations.update(process, search, |plan| plan.header(iteration, steps, meetings));
+        }
+        None if steps.is_multiple_of(POLL) => iterations.update(process, search, |plan| plan.poll(steps)),
+        None => {}
+    }
+}
+
+/// Ends the agreement, in `MPI_Finalize`, where all processes come.
+pub(crate) fn end(thread: &mut Thread) {
+    let process = thread.process;
+    let Some(iterations) = &process.iterations else { return };
+    let mut agreement = iterations.agreement.lock().unwrap_or_else(PoisonError::into_inner);
+    agreement.plan.end();
+    agreement.plan.exchange.free();
+    agreement.told.has_ended = true;
+    process.rounds.choose(!agreement.plan.is_begin_over(), false);
+    agreement.tell(process, thread.search.as_deref());
+}
+
+/// Tells the journal how far it has come, if the program ends without `MPI_Finalize`.
+pub(crate) fn leave(thread: &mut Thread) {
+    let Some(iterations) = &thread.process.iterations else { return };
+    if let Ok(mut agreement) = iterations.agreement.try_lock()
+        && !agreement.told.has_ended
+    {
+        agreement.plan.leave();
+        agreement.tell(thread.process, thread.search.as_deref());
+    }
+}

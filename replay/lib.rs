@@ -86,7 +86,7 @@ use tracing::debug;
 pub use error::Error;
 pub use exchange::Exchange;
 pub use options::{DetailsPlace, MemoryLimit, Options, Semantics};
-pub use report::{Summary, WaitState};
+pub use report::{MainLoop, StructureSummary, Summary, WaitState};
 
 use crate::structure::{Agreed, ByIteration, FoundStructure};
 use agreement::Basis;

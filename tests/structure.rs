@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use generate::{Job, Pattern, Slow, Tuning, Work};
 use replay::exchange::Solo;
 use replay::metrics::Metrics;
 use replay::progress::Progress;
+
 use replay::structure::{FoundStructure, MetricSeries, Spread, Structure};
-use replay::{Options, Semantics};
+use replay::{MainLoop, Options, Semantics, StructureSummary};
 
 use crate::support::report::Table;
 use crate::support::{archive, archives, in_memory, name, options, workers};
@@ -118,4 +120,100 @@ fn iterations_and_what_is_outside_sum_up_to_the_report() {
         }
     }
     assert!(compared > 100, "{compared}");
+}
+
+/// The main loop of a made-up trace, as the summary has it.
+fn main_loop(job: &Job) -> Option<MainLoop> {
+    let directory = in_memory();
+    let experiment = directory.path().join("trace");
+    generate::generate(job, &experiment).unwrap();
+    let options = options(&experiment, &directory.path().join("r.cubex"), Semantics::Corrected);
+    match replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap().summary.unwrap().structure {
+        StructureSummary::MainLoop(main_loop) => Some(*main_loop),
+        _ => None,
+    }
+}
+
+/// A job whose call sites are known.
+fn job(pattern: &str, ranks: u32, iterations: u64) -> Job {
+    let pattern = Pattern::find(pattern).unwrap();
+    Job { iterations: Some(iterations), call_sites: true, ..Job::new(pattern, ranks, 0) }
+}
+
+fn iterations_job(seed: u64, tuning: Tuning) -> Job {
+    Job { seed, tuning, ..job("iterations", 16, 300) }
+}
+
+/// Structure 7.8: noise of 3 %, which is no outlier and no trend.
+#[test]
+fn iterations_of_a_program_with_noise_are_all_alike() {
+    for seed in 1..=4 {
+        let found = main_loop(&iterations_job(seed, Tuning::default())).unwrap();
+        assert_eq!((found.iterations, found.locations, found.corresponds()), (300, [16, 16], true));
+        assert!(
+            found.share > 0.9 && found.trend.is_none() && found.unlike.is_empty(),
+            "seed {seed}: {found}"
+        );
+    }
+}
+
+/// Structure 7.8.
+#[test]
+fn iteration_in_which_one_rank_is_slow_is_named_with_the_rank() {
+    for (seed, rank, iteration) in [(1, 5, 33), (2, 0, 2), (3, 15, 299), (4, 9, 150)] {
+        let slow = Slow { rank, iteration, factor: 3.0, work: Work::Relax };
+        let found =
+            main_loop(&iterations_job(seed, Tuning { slow: Some(slow), ..Tuning::default() })).unwrap();
+        let [unlike] = &found.unlike[..] else { panic!("seed {seed}: {found}") };
+        assert_eq!(
+            (unlike.iteration, unlike.location.as_str()),
+            (iteration, format!("rank {rank}").as_str())
+        );
+        assert!(unlike.is_computation(), "seed {seed}: {found}");
+    }
+}
+
+/// Structure 7.8: the slope within 5 %.
+#[test]
+fn iterations_that_get_longer_show_as_a_trend() {
+    let drifting = Tuning { trend: 0.1, ..Tuning::default() };
+    let trend = main_loop(&iterations_job(1, drifting)).unwrap().trend.unwrap();
+    // Relative to the median, which lies in the middle of the run.
+    let expected = 0.001 * 299.0 / (1.0 + 0.001 * 299.0 / 2.0);
+    assert!((trend / expected - 1.0).abs() < 0.05, "{trend} instead of {expected}");
+}
+
+#[test]
+fn inner_loops_that_vary_change_nothing_in_the_number_of_iterations() {
+    let varying = Tuning { inner: 2..=6, ..Tuning::default() };
+    let found = main_loop(&iterations_job(1, varying)).unwrap();
+    assert_eq!((found.iterations, found.locations, found.corresponds()), (300, [16, 16], true));
+}
+
+/// Without call sites the first iteration or the last one may lack something.
+#[test]
+fn iterations_without_call_sites_are_found_within_two() {
+    let found = main_loop(&Job { call_sites: false, ..iterations_job(1, Tuning::default()) }).unwrap();
+    assert!((298..=300).contains(&found.iterations) && found.corresponds(), "{found}");
+}
+
+#[test]
+fn programs_without_a_common_loop_are_told_apart() {
+    assert_eq!(main_loop(&job("straight", 4, 500)), None);
+    let some = main_loop(&job("some-loops", 8, 100)).unwrap();
+    assert_eq!((some.iterations, some.locations), (100, [4, 8]));
+    let uneven = main_loop(&job("uneven-loops", 6, 100)).unwrap();
+    assert_eq!((uneven.iterations, uneven.locations, uneven.corresponds()), (100, [6, 6], true));
+}
+
+#[test]
+fn random_calls_from_very_many_sites_are_irregular() {
+    let random =
+        Job { tuning: Tuning { sites: 200_000, ..Tuning::default() }, ..job("random-sites", 2, 300_000) };
+    assert!(main_loop(&random).is_none_or(|found| found.irregular == 2));
+    let found = main_loop(&Job {
+        tuning: Tuning { sites: 2000, ..Tuning::default() },
+        ..job("random-sites", 2, 50_000)
+    });
+    assert!(found.is_some_and(|found| found.irregular == 2));
 }

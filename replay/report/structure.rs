@@ -105,7 +105,8 @@ impl fmt::Display for StructureSummary {
 pub struct MainLoop {
     /// The functions that all its calls have in common.
     pub call_path: String,
-    /// The call that each iteration begins with, if it is the same for all: its path inside these functions, and its line.
+    /// The call that each iteration begins with, if it is the same for all of a location: its path inside these functions, and its
+    /// line.
     pub header: Option<String>,
     /// How many iterations it has.
     pub iterations: usize,
@@ -165,9 +166,14 @@ impl MainLoop {
         kinds.sort_by_key(|kind| (Reverse(kind.count), kind.like));
         let header = || {
             let call = names::regions(trace, &place.header);
-            match trace.sites.get(place.site as usize) {
-                Some(site) => format!("{call} ({})", names::place(site)),
-                None => call,
+            let site = trace.sites.get(place.site as usize);
+            let site = site.map_or(String::new(), |site| format!(" ({})", names::place(site)));
+            match place.is_everywhere {
+                true => format!("each begins with {call}{site}"),
+                false => format!(
+                    "on {} each begins with {call}{site}",
+                    trace.location_name(place.location as usize)
+                ),
             }
         };
         MainLoop {
@@ -212,7 +218,7 @@ impl MainLoop {
         let [median, least, most] = self.elapsed;
         write!(f, "  {count} x {median:.6} s ({least:.6} to {most:.6} s)")?;
         match &self.header {
-            Some(header) => writeln!(f, ", each begins with {}", printable(header)),
+            Some(header) => writeln!(f, ", {}", printable(header)),
             None => writeln!(f),
         }
     }
@@ -246,8 +252,10 @@ impl MainLoop {
         let named = several.iter().take(NAMED).map(|Kind { count, like }| format!("{count} like {like}"));
         let mut parts: Vec<String> = named.collect();
         let rest: usize = several.iter().skip(NAMED).map(|kind| kind.count).sum();
-        if rest > 0 {
-            parts.push(format!("{rest} of {} smaller kinds", several.len() - NAMED));
+        match several.len().saturating_sub(NAMED) {
+            0 => {}
+            1 => parts.push(format!("{rest} of one more kind")),
+            kinds => parts.push(format!("{rest} of {kinds} more kinds")),
         }
         match alone[..] {
             [] => {}
@@ -299,11 +307,11 @@ impl fmt::Display for MainLoop {
         }
         self.fmt_unlike(f)?;
         if let Some(change) = self.trend {
-            let (seconds, word) =
-                (change.abs() * self.elapsed[0], if change < 0.0 { "shorter" } else { "longer" });
+            let [word, moves] = if change < 0.0 { ["shorter", "falls"] } else { ["longer", "rises"] };
+            let seconds = change.abs() * self.elapsed[0];
             writeln!(
                 f,
-                "  Iterations get {word}: the line through their medians changes by {seconds:.6} s over the run"
+                "  Iterations get {word}: a straight line fitted to their times {moves} by {seconds:.6} s over the run"
             )?;
         }
         self.fmt_kinds(f)

@@ -111,10 +111,10 @@ pub(super) fn agree(
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Agreed>, Error> {
     let located = processes.iter().flat_map(|walked| walked.steps.iter().zip(&walked.process.locations));
-    let all = || locals.iter().zip(located.clone()).filter(|(_, (steps, _))| !steps.is_empty());
+    let all = || locals.iter().zip(&main).zip(located.clone()).filter(|(_, (steps, _))| !steps.is_empty());
     let mut lines = Vec::new();
     let mut weights: BTreeMap<u64, i128> = BTreeMap::new();
-    for ((local, (steps, location)), main) in all().zip(main) {
+    for ((local, main), (steps, location)) in all() {
         let (own, words) = main.map(|id| local.timed(steps, id)).unwrap_or_default();
         let ticks = own.iter().map(|it| i128::from(it.end - it.begin)).sum::<i128>();
         *weights.entry(to_u64(own.len())).or_default() += ticks;
@@ -128,10 +128,9 @@ pub(super) fn agree(
     let differences = differences(tools, meetings, &lines, &candidates, exchange)?;
     let numbered = |(which, &count): (usize, &u64)| -> Vec<LocationIterations> {
         let known = |line: &LocationIterations| differences.get(&(line.location, to_u32(which)));
-        let numbered = |(line, (local, (steps, _))): (&LocationIterations, (&Local, (&Steps, _)))| {
-            with_numbers(line, (local, steps), known(line), count)
-        };
-        lines.iter().zip(all()).map(numbered).collect()
+        let all = lines.iter().zip(all());
+        all.map(|(line, ((local, _), (steps, _)))| with_numbers(line, (local, steps), known(line), count))
+            .collect()
     };
     let numbered: Vec<Vec<LocationIterations>> = candidates.iter().enumerate().map(numbered).collect();
     let correspondences = correspondences(tools, meetings, (&candidates, &numbered), exchange)?;

@@ -3,12 +3,11 @@
 use super::agree::{Agreed, LocationIterations, Numbering};
 use crate::call_tree::{CallPath, NO_SITE};
 use crate::error::Error;
-use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, share};
 use crate::ids::PathId;
 use crate::int::to_u32;
 use crate::walk::{Steps, Walked, WalkedProcess};
-use crate::wire::{Wire, wire};
+use crate::wire::{self, Wire, wire};
 
 /// Where a loop is.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -19,9 +18,13 @@ pub struct Place {
     pub header: Vec<u32>,
     /// The call site of that call, or [`NO_SITE`].
     pub site: u32,
+    /// The location that was looked at: the first one that has as many iterations as all have.
+    pub location: u32,
+    /// Whether the iterations of all locations begin with that call, as far as these are numbered alike.
+    pub is_everywhere: bool,
 }
 
-wire!(Place { regions, header, site });
+wire!(Place { regions, header, site, location, is_everywhere });
 
 /// Finds the place of the main loop, at the first location that has as many iterations as all have.
 ///
@@ -32,21 +35,26 @@ pub(super) fn find(
     agreed: &Agreed,
     exchange: &mut dyn Exchange,
 ) -> Result<Place, Error> {
-    let is_own = |line: &&LocationIterations| line.numbering == Numbering::Own;
-    let own =
-        agreed.locations.iter().find(is_own).and_then(|line| Some((line.location, at(processes, line)?)));
+    let own: Vec<&LocationIterations> =
+        agreed.locations.iter().filter(|line| line.numbering == Numbering::Own).collect();
+    let first = own.first().and_then(|line| at(processes, line));
     let mut batch = Batch::new();
-    if let Some((location, place)) = own {
-        location.put(&mut batch);
-        place.put(&mut batch);
-    }
-    let get = |batch: &Batch| {
-        let mut reader = BatchReader::new(batch);
-        (!reader.is_empty()).then(|| (u32::get(&mut reader), Place::get(&mut reader)))
-    };
+    first.put(&mut batch);
     let all = share(exchange, batch)?;
-    let first = all.iter().filter_map(get).min_by_key(|(location, _)| *location);
-    Ok(first.map(|(_, place)| place).unwrap_or_default())
+    let first =
+        all.iter().filter_map(|batch| wire::one::<Option<Place>>(batch)).min_by_key(|place| place.location);
+    let Some(place) = first else { return Ok(Place::default()) };
+    let header: Vec<u32> = place.regions.iter().chain(&place.header).copied().collect();
+    let begins_with_it = |line: &&LocationIterations| {
+        let begin = walked(processes, line.location).zip(line.own.first());
+        begin.is_some_and(|((process, steps), own)| {
+            let key = steps.key_numbers().nth(own.first as usize).map(|key| steps.keys[key as usize]);
+            key.is_some_and(|key| regions(&process.paths, key.path) == header)
+        })
+    };
+    let do_all = own.iter().all(begins_with_it);
+    let is_everywhere = share(exchange, vec![u64::from(do_all)])?.iter().all(|batch| batch[..] == [1]);
+    Ok(Place { is_everywhere, ..place })
 }
 
 /// The place of the loop with the iterations of a location.
@@ -82,7 +90,7 @@ fn at(processes: &[Walked], line: &LocationIterations) -> Option<Place> {
     } else {
         own.site
     };
-    Some(Place { regions: common, header, site })
+    Some(Place { regions: common, header, site, location: line.location, is_everywhere: false })
 }
 
 /// The steps of a location of these processes.

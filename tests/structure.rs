@@ -203,7 +203,8 @@ fn programs_without_a_common_loop_are_told_apart() {
     let some = main_loop(&job("some-loops", 8, 100)).unwrap();
     assert_eq!((some.iterations, some.locations), (100, [4, 8]));
     let uneven = main_loop(&job("uneven-loops", 6, 100)).unwrap();
-    assert_eq!((uneven.iterations, uneven.locations, uneven.corresponds()), (100, [6, 6], true));
+    // Two ranks have two more than two others, which no message contradicts.
+    assert_eq!((uneven.iterations, uneven.locations, uneven.corresponds()), (102, [2, 6], true));
 }
 
 #[test]

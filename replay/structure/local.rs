@@ -23,7 +23,7 @@ pub(crate) enum Level {
 }
 
 /// Nodes that a location may have at a level.
-const NODES: usize = 1 << 16;
+pub(super) const NODES: usize = 1 << 16;
 
 /// The structure of a location at a level.
 #[derive(Clone, Debug)]

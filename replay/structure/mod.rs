@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::int::to_u64;
 use crate::matching::Matches;
+use crate::operations::Operations;
 use crate::severity::MetricId;
 use crate::tools::Tools;
 use crate::walk::{Steps, Walked, WalkedLocation};
@@ -70,11 +71,31 @@ pub enum FoundStructure {
 }
 
 /// Bytes of lists for each step: nodes, sites, what folding needs, enters, iterations.
-const OF_STEP: u64 = 60;
+const OF_STEP: u64 = 80;
+
+/// Bytes for each node with its edges, of which a location has at most as many as steps.
+const OF_NODE: u64 = 300;
+
+/// Bytes for each member of a collective operation and each received message, whose iterations are compared.
+const OF_MEMBER: u64 = 120;
+const OF_MESSAGE: u64 = 60;
+
+/// Bytes of a location besides these.
+const OF_LOCATION: u64 = 1000;
 
 /// Returns about how many bytes finding the structure needs besides the steps.
 pub fn bytes_needed(processes: &[Walked]) -> u64 {
-    processes.iter().flat_map(|walked| &walked.steps).map(|steps| OF_STEP * to_u64(steps.len())).sum()
+    let of_steps = |steps: &Steps| {
+        let nodes = steps.len().min(local::NODES);
+        OF_LOCATION + OF_STEP * to_u64(steps.len()) + OF_NODE * to_u64(nodes)
+    };
+    let of_process = |walked: &Walked| {
+        let Operations { collectives, receives, .. } = &*walked.operations;
+        OF_MEMBER * to_u64(collectives.len())
+            + OF_MESSAGE * to_u64(receives.len())
+            + walked.steps.iter().map(of_steps).sum::<u64>()
+    };
+    processes.iter().map(of_process).sum()
 }
 
 /// Finds the structure of the run: common numbers of the iterations of all locations; `None` without a loop.

@@ -116,7 +116,8 @@ pub struct MainLoop {
     pub are_ranks: bool,
     /// The share of the time of these locations that is in iterations, from 0 to 1.
     pub share: f64,
-    /// Seconds that an iteration takes until the last location is through: median, least, most.
+    /// Seconds that an iteration takes until the last location is through: median, least, most. First and last ones of instances of
+    /// the loop are left out, if there are others.
     pub elapsed: [f64; 3],
     /// How many of the locations have too many different calls to tell them all apart, or loops too deep to find them all.
     pub irregular: u64,
@@ -138,8 +139,11 @@ impl MainLoop {
         let Structure { iterations, correspondence, run, locations, irregular, place, .. } = structure;
         let seconds = |ticks: Ticks| trace.definitions.clock.seconds(ticks.into());
         let time: i128 = iterations.iter().map(|one| one.time.sum).sum();
+        // What is behind the last call of a loop is in no iteration, so first and last ones may be shorter.
+        let inner: Vec<&IterationTotals> = iterations.iter().filter(|one| !one.is_border).collect();
+        let usual = if inner.len() < ITERATIONS { iterations.iter().collect() } else { inner };
         let median = |of: fn(&IterationTotals) -> Ticks| {
-            let mut all: Vec<Ticks> = iterations.iter().map(of).collect();
+            let mut all: Vec<Ticks> = usual.iter().map(|one| of(one)).collect();
             all.sort_unstable();
             [all.len() / 2, 0, all.len() - 1].map(|at| seconds(all[at]))
         };

@@ -107,11 +107,6 @@ pub(crate) struct Iteration {
     relax: Stretch,
 }
 
-/// The neighbours of a rank on a ring, on the left and on the right.
-pub(crate) fn neighbours(job: &Job, rank: u32) -> [u32; 2] {
-    [rank.checked_sub(1).unwrap_or(job.ranks - 1), (rank + 1) % job.ranks]
-}
-
 /// Number of neighbours: none if there is no other rank.
 fn number_of_neighbours(job: &Job) -> u64 {
     if job.ranks > 1 { 2 } else { 0 }
@@ -144,7 +139,7 @@ impl Iteration {
     pub(crate) fn comes(&self, job: &Job, rank: u32) -> u64 {
         // What comes from the left was sent to the right, in the second call.
         let comes = |(from, call)| self.finished(job, from) + until_call(call) + MESSAGE;
-        neighbours(job, rank).into_iter().zip([1, 0]).map(comes).max().unwrap_or(self.begin)
+        job.neighbours(rank).into_iter().zip([1, 0]).map(comes).max().unwrap_or(self.begin)
     }
 
     /// Time at which a rank enters the inner loop.

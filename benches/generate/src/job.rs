@@ -70,6 +70,11 @@ impl Job {
         (0..self.ranks).flat_map(|rank| (0..self.threads).map(move |thread| reference(rank, thread)))
     }
 
+    /// The neighbours of a rank on a ring: the one before it, and the one after it.
+    pub(crate) fn neighbours(&self, rank: u32) -> [u32; 2] {
+        [rank.checked_sub(1).unwrap_or(self.ranks - 1), (rank + 1) % self.ranks]
+    }
+
     /// Number of steps and length of the trace.
     pub(crate) fn plan(&self) -> Result<Plan, Error> {
         let name = self.pattern.name;

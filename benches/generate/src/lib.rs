@@ -36,6 +36,7 @@ mod one_sided;
 mod patterns;
 mod regions;
 mod severities;
+mod slot;
 mod sweep;
 mod tuning;
 

@@ -107,8 +107,7 @@ fn finished(job: &Job, rank: u32, step: u64) -> u64 {
 
 fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     let (job, rank) = (location.job, location.rank);
-    let before = rank.checked_sub(1).unwrap_or(job.ranks - 1);
-    let after = (rank + 1) % job.ranks;
+    let [before, after] = job.neighbours(rank);
     let mut leaf = 0;
     enter(location, leaf, 0)?;
     for step in 0..steps {

@@ -79,8 +79,7 @@ fn united(job: &Job, rank: u32, step: u64) -> u64 {
 
 fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     let (job, rank, is_first) = (location.job, location.rank, location.thread == 0);
-    let before = rank.checked_sub(1).unwrap_or(job.ranks - 1);
-    let after = (rank + 1) % job.ranks;
+    let [before, after] = job.neighbours(rank);
     for step in 0..steps {
         let begin = START + step * slot(job);
         if is_first {

@@ -8,7 +8,7 @@ use otf2::Event;
 
 use super::{Pattern, Plan};
 use crate::definitions::WORLD;
-use crate::iteration::{DURATION, Iteration, neighbours};
+use crate::iteration::{DURATION, Iteration};
 use crate::job::{Job, LONGEST};
 use crate::location::{Location, START};
 use crate::mpi::{BETWEEN, Collective};
@@ -105,7 +105,7 @@ fn prologue(location: &mut Location<'_>) -> Result<(), otf2::Error> {
 /// Work, and borders to and from both neighbours.
 fn exchange(location: &mut Location<'_>, iteration: &Iteration, number: u64) -> Result<(), otf2::Error> {
     let (job, rank) = (location.job, location.rank);
-    let [left, right] = neighbours(job, rank);
+    let [left, right] = job.neighbours(rank);
     let has_neighbours = left != rank;
     let request = 4 * number;
     location.enter(BETWEEN, POST)?;

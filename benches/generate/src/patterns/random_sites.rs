@@ -72,8 +72,7 @@ fn ready(job: &Job, rank: u32, step: u64) -> u64 {
 
 fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     let (job, rank) = (location.job, location.rank);
-    let before = rank.checked_sub(1).unwrap_or(job.ranks - 1);
-    let after = (rank + 1) % job.ranks;
+    let [before, after] = job.neighbours(rank);
     for step in 0..steps {
         let (kind, sites) = (kind(job, step), SITES + u64::from(rank));
         location.wait_until(ready(job, rank, step));

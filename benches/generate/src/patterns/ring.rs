@@ -41,8 +41,7 @@ fn sends(job: &Job, rank: u32, round: u64) -> u64 {
 
 fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     let (job, rank) = (location.job, location.rank);
-    let before = rank.checked_sub(1).unwrap_or(job.ranks - 1);
-    let after = (rank + 1) % job.ranks;
+    let [before, after] = job.neighbours(rank);
     for round in 0..steps {
         let comes = sends(job, before, round) + MESSAGE;
         // The first rank starts with the token, and gets it back in the end.
@@ -60,7 +59,7 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
 
 /// A rank waits from its last message on until the rank before sends.
 fn severities(job: &Job, rank: u32) -> Severities {
-    let before = rank.checked_sub(1).unwrap_or(job.ranks - 1);
+    let [before, _] = job.neighbours(rank);
     // The next call after a send.
     let next = |round| sends(job, rank, round) + CALL + BETWEEN;
     let wait = |round: u64| {

@@ -6,6 +6,7 @@ use crate::location::{Location, START};
 use crate::mpi::{BETWEEN, MESSAGE};
 use crate::objects::Objects;
 use crate::regions::function;
+use crate::slot::{SLOT, finished};
 
 pub(super) const PATTERN: Pattern = Pattern {
     name: "some-loops",
@@ -23,8 +24,6 @@ pub(super) const PATTERN: Pattern = Pattern {
 const STAGE: u32 = function(0);
 const ALONE: u32 = function(1);
 
-/// Duration of a step in nanoseconds.
-const SLOT: u64 = 8000;
 const BYTES: u64 = 1024;
 const TAG: u32 = 1;
 
@@ -35,11 +34,6 @@ const LINES: u64 = 3;
 fn plan(job: &Job) -> Plan {
     let steps = job.steps(1, 8);
     Plan { steps, ticks: steps.saturating_mul(SLOT) }
-}
-
-/// Time at which a rank finishes its work.
-fn finished(job: &Job, rank: u32, step: u64) -> u64 {
-    START + step * SLOT + 1000 + 4 * job.load(rank, step)
 }
 
 fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {

@@ -6,6 +6,7 @@ use crate::location::{Location, START};
 use crate::mpi::{BETWEEN, Collective, MESSAGE};
 use crate::objects::Objects;
 use crate::regions::function;
+use crate::slot::{SLOT, finished};
 
 pub(super) const PATTERN: Pattern = Pattern {
     name: "straight",
@@ -22,8 +23,6 @@ pub(super) const PATTERN: Pattern = Pattern {
 };
 const STAGE: u32 = function(0);
 
-/// Duration of a step in nanoseconds.
-const SLOT: u64 = 8000;
 /// Steps from one operation of all to the next.
 const REDUCTION: u64 = 4;
 const BYTES: u64 = 1024;
@@ -38,15 +37,9 @@ fn plan(job: &Job) -> Plan {
     Plan { steps, ticks: steps.saturating_mul(SLOT) }
 }
 
-/// Time at which a rank finishes its work.
-fn finished(job: &Job, rank: u32, step: u64) -> u64 {
-    START + step * SLOT + 1000 + 4 * job.load(rank, step)
-}
-
 fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     let (job, rank) = (location.job, location.rank);
-    let before = rank.checked_sub(1).unwrap_or(job.ranks - 1);
-    let after = (rank + 1) % job.ranks;
+    let [before, after] = job.neighbours(rank);
     for step in 0..steps {
         let line = (FIRST_LINE + LINES * step) as u32;
         location.at_line(line);

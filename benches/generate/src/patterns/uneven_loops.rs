@@ -3,10 +3,11 @@
 
 use super::{Pattern, Plan};
 use crate::job::Job;
-use crate::location::{Location, START};
+use crate::location::Location;
 use crate::mpi::{BETWEEN, CALL, MESSAGE};
 use crate::objects::Objects;
 use crate::regions::{RECV, SEND, function};
+use crate::slot::{SLOT, finished};
 
 pub(super) const PATTERN: Pattern = Pattern {
     name: "uneven-loops",
@@ -23,8 +24,6 @@ pub(super) const PATTERN: Pattern = Pattern {
 };
 const STEP: u32 = function(0);
 
-/// Duration of a step in nanoseconds.
-const SLOT: u64 = 8000;
 /// Iterations that only some ranks have.
 const BEFORE_ALL: u64 = 1;
 const BEHIND_ALL: u64 = 1;
@@ -40,15 +39,9 @@ fn plan(job: &Job) -> Plan {
     Plan { steps, ticks: (steps + BEFORE_ALL + BEHIND_ALL).saturating_mul(SLOT) }
 }
 
-/// Time at which a rank finishes its work.
-fn finished(job: &Job, rank: u32, step: u64) -> u64 {
-    START + step * SLOT + 1000 + 4 * job.load(rank, step)
-}
-
 fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     let (job, rank) = (location.job, location.rank);
-    let before = rank.checked_sub(1).unwrap_or(job.ranks - 1);
-    let after = (rank + 1) % job.ranks;
+    let [before, after] = job.neighbours(rank);
     let of_all = BEFORE_ALL..BEFORE_ALL + steps;
     let first = if rank % 3 == 0 { of_all.start } else { 0 };
     let end = if rank % 3 == 2 { of_all.end + BEHIND_ALL } else { of_all.end };

@@ -5,10 +5,13 @@
 //! other: `(a b)×10 c` 50 times has two, and `a b a b c` one in which `c` comes every other time. A trace cannot tell, so they stay
 //! apart where the inner one was repeated at least twice as often.
 
+mod bodies;
+
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use self::bodies::Bodies;
 use crate::components::{Neighbors, Search};
 use crate::graph::Graph;
 use crate::node::Node;
@@ -380,73 +383,6 @@ impl Finder {
         let id = |found: &Option<usize>| found.map(|found| numbers[found]);
         forest.innermost = self.innermost.iter().take(nodes).map(id).collect();
         forest
-    }
-}
-
-/// The components of a loop without its header, in an order in which each comes before those that lead to it.
-struct Bodies {
-    sizes: Vec<u32>,
-    /// Edges from one component to another one, by the former.
-    edges: Vec<(u32, u32)>,
-}
-
-impl Bodies {
-    fn new(finder: &mut Finder, component: &[Node], header: Node, part: u32) -> Bodies {
-        let Finder { next, search, part: parts, inner, .. } = finder;
-        let nodes: Vec<Node> = component.iter().copied().filter(|&node| node != header).collect();
-        let is_inside = |node: Node| node != header && parts[node.index()] == part;
-        let mut sizes = Vec::new();
-        search.components(&nodes, next, is_inside, |component| {
-            component.iter().for_each(|node| inner[node.index()] = crate::to_u32(sizes.len()));
-            sizes.push(crate::to_u32(component.len()));
-        });
-        let mut edges = Vec::new();
-        for &node in &nodes {
-            for &to in next.of(node).iter().filter(|&&to| is_inside(to)) {
-                let edge = (inner[node.index()], inner[to.index()]);
-                if edge.0 != edge.1 {
-                    edges.push(edge);
-                }
-            }
-        }
-        edges.sort_unstable();
-        edges.dedup();
-        Bodies { sizes, edges }
-    }
-
-    /// For each component, from which of these 64 latches at most are reached: one bit each.
-    fn masks(&self, inner: &[u32], header: Node, latches: &[Node]) -> Vec<u64> {
-        let mut masks = vec![0; self.sizes.len()];
-        for (bit, latch) in latches.iter().enumerate().filter(|&(_, &latch)| latch != header) {
-            masks[inner[latch.index()] as usize] |= 1 << bit;
-        }
-        for &(from, to) in &self.edges {
-            masks[from as usize] |= masks[to as usize];
-        }
-        masks
-    }
-
-    /// For each latch of masks, how many nodes reach it. Counts all at once: place k of the sums has bit k of each.
-    fn sizes(&self, masks: &[u64]) -> Vec<u32> {
-        let mut sums = [0_u64; u32::BITS as usize];
-        for (&mask, &size) in masks.iter().zip(&self.sizes) {
-            let mut rest = size;
-            while rest != 0 {
-                let place = rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                let mut carried = mask;
-                for sum in &mut sums[place..] {
-                    if carried == 0 {
-                        break;
-                    }
-                    (*sum, carried) = (*sum ^ carried, *sum & carried);
-                }
-            }
-        }
-        let size = |latch: u32| {
-            (0..).zip(&sums).map(|(place, sum)| u32::from(sum >> latch & 1 == 1) << place).sum::<u32>()
-        };
-        (0..u64::BITS).map(size).collect()
     }
 }
 

@@ -117,7 +117,7 @@ impl Options {
 
     /// Returns whether loops are looked for.
     pub fn has_structure(&self) -> bool {
-        self.structure && self.semantics == Semantics::Corrected
+        self.structure && self.semantics.replays_all_of_mpi()
     }
 
     /// Returns where details go.

@@ -97,6 +97,12 @@ impl LocationIterations {
             Numbering::NotComparable => None,
         }
     }
+
+    /// Its number among the `count` iterations that all have; 0 if it is none of these, or there is no place.
+    pub(super) fn number_of_all(&self, place: Option<usize>, count: u64) -> u64 {
+        let number = place.and_then(|place| u64::try_from(self.number(place)?).ok());
+        number.filter(|&number| number <= count).unwrap_or(0)
+    }
 }
 
 /// Gives the iterations of all locations common numbers; `None` if hardly any time is in a loop.
@@ -288,10 +294,7 @@ fn correspondences(
     let mut of_call = |CallAt { location, enter }: CallAt, words: &mut Vec<u64>| {
         for ((lines, cursor), &count) in numbered.iter().zip(&mut cursors).zip(candidates) {
             let found = cursor.place(lines, location, enter);
-            let number = found.and_then(|(line, place)| line.number(place?));
-            words.push(
-                number.and_then(|number| u64::try_from(number).ok()).filter(|&it| it <= count).unwrap_or(0),
-            );
+            words.push(found.map_or(0, |(line, place)| line.number_of_all(place, count)));
         }
     };
     let mut own = vec![Correspondence::default(); candidates.len()];

@@ -60,11 +60,8 @@ impl ByIteration {
 
     /// The number of the iteration with a call; 0 outside of iterations.
     fn number(&mut self, location: u32, enter: Ticks) -> usize {
-        let Some((line, Some(place))) = self.cursor.place(&self.agreed.locations, location, enter) else {
-            return 0;
-        };
-        let number = line.number(place).and_then(|number| u64::try_from(number).ok());
-        number.filter(|&number| number <= self.agreed.iterations).map_or(0, to_usize)
+        let found = self.cursor.place(&self.agreed.locations, location, enter);
+        to_usize(found.map_or(0, |(line, place)| line.number_of_all(place, self.agreed.iterations)))
     }
 
     /// Ends a process: later ones have larger locations.

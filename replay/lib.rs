@@ -410,8 +410,8 @@ impl Job {
         let matches = matching::match_operations(&tools, &walked, &mut findings, latecomers, exchange)?;
         deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
         let (mut found_structure, agreed) = self.structure(&tools, &walked, &matches, exchange)?;
+        let mut by_iteration = agreed.map(|agreed| ByIteration::new(agreed, &walked));
         walked.iter_mut().for_each(|walked| walked.steps.clear());
-        let mut by_iteration = agreed.map(ByIteration::new);
 
         progress.phase("find wait states");
         let bounds = statistics::bounds(&walked, trace.semantics, exchange)?;
@@ -441,10 +441,6 @@ impl Job {
             results.push(walked.results);
         }
 
-        if let (FoundStructure::Loop(structure), Some(by_iteration)) = (&mut found_structure, by_iteration) {
-            structure.metrics = by_iteration.of_all(exchange)?;
-        }
-
         let paths = ReportPaths::unify(trace, &processes, exchange)?;
         if let Some(details) = &mut details {
             details.select(&tools, &paths, self.instances, exchange)?;
@@ -457,11 +453,24 @@ impl Job {
             progress.phase("find root causes");
             let located = (&processes[..], &mut results[..]);
             let asked = details.as_ref().map(|details| details.questions(limits));
-            let found = causes::find(&tools, located, collected, &paths, asked, &mut findings, exchange)?;
+            let found = causes::find(
+                &tools,
+                located,
+                collected,
+                &paths,
+                asked,
+                by_iteration.as_mut(),
+                &mut findings,
+                exchange,
+            )?;
             culprits = found.0;
             if let Some(details) = &mut details {
                 details.answers = found.1;
             }
+        }
+
+        if let (FoundStructure::Loop(structure), Some(by_iteration)) = (&mut found_structure, by_iteration) {
+            structure.metrics = by_iteration.of_all(exchange)?;
         }
 
         progress.phase("report");

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use generate::{Job, Pattern, Slow, Tuning, Work};
 use replay::exchange::Solo;
+use replay::fraction;
 use replay::metrics::Metrics;
 use replay::progress::Progress;
 
@@ -106,7 +107,7 @@ fn iterations_and_what_is_outside_sum_up_to_the_report() {
         let archive = otf2::Archive::open(&experiment).unwrap();
         let file = archive.definition_file().unwrap();
         let clock = archive.definition_records(&file).resolve().unwrap().clock;
-        for (&metric, MetricSeries { values, .. }) in &structure.metrics {
+        for (&metric, MetricSeries { values, has_shares, .. }) in &structure.metrics {
             let id = metrics.list[metric].id;
             let is_leaf = table.metric(id).is_some_and(|at| table.metrics.iter().all(|it| it.2 != Some(at)));
             if !is_leaf {
@@ -114,7 +115,11 @@ fn iterations_and_what_is_outside_sum_up_to_the_report() {
             }
             let all: f64 = (0..table.locations).map(|location| table.sum(id, location)).sum();
             let sum: i128 = values.iter().map(|spread: &Spread| spread.sum).sum();
-            let sum = if table.is_time(id) { clock.seconds(sum) } else { sum as f64 };
+            let sum = match has_shares {
+                true => fraction::float(sum) * clock.seconds(1),
+                false if table.is_time(id) => clock.seconds(sum),
+                false => sum as f64,
+            };
             assert!((sum - all).abs() <= 1e-9 * all.abs(), "{}: {id}: {sum} {all}", name(&experiment));
             compared += 1;
         }

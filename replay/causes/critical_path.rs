@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use model::Ticks;
 
+use super::by_iteration::Extent;
 use super::event_times::EventTimes;
 use super::graph::Graph;
 use super::lines::Lines;
@@ -15,6 +16,7 @@ use crate::details::critical::{Link, PathRow, PathRows};
 use crate::ids::{JournalPosition, ReportPath, Row};
 use crate::int::to_u32;
 use crate::journal::{JournalSpot, Spot};
+use crate::severity::MetricId;
 use crate::solvers::{Group, Part};
 use crate::wire::wire;
 
@@ -87,9 +89,9 @@ pub(super) struct RowMaker<'a> {
 }
 
 /// Exclusive ticks on the critical path, by location and row. A period counts once, however many branches
-/// lead there, and in whatever order. Makes the rows of the path, too, if there is a maker.
+/// lead there, and in whatever order. Adds them to the metric by iteration. Makes the rows of the path, too, if there is a maker.
 pub(super) fn ticks(
-    lines: &mut Lines,
+    (lines, metric): (&mut Lines, MetricId),
     path: &[Stretch],
     mut maker: Option<&mut RowMaker<'_>>,
 ) -> Vec<Vec<Ticks>> {
@@ -114,7 +116,7 @@ pub(super) fn ticks(
                 work: Vec::new(),
             }
         });
-        ticks.push(ticks_of(lines, at, &stops, stretches, rows.as_mut()));
+        ticks.push(ticks_of((lines, metric), at, &stops, stretches, rows.as_mut()));
         if let Some(mut rows) = rows {
             rows.end(lines.paths(at));
         }
@@ -125,7 +127,7 @@ pub(super) fn ticks(
 
 /// Exclusive ticks of a location, from the numbers of the points at which the path stops.
 fn ticks_of(
-    lines: &mut Lines,
+    (lines, metric): (&mut Lines, MetricId),
     at: usize,
     stops: &[usize],
     stretches: impl Iterator<Item = (u32, JournalPosition)>,
@@ -153,6 +155,8 @@ fn ticks_of(
             let sum: &mut Ticks = &mut path[row.index()];
             *sum = ticks.saturating_add(*sum);
         }
+        let since = stop.map(|stop| lines.line(at).points()[stop].position);
+        lines.add_path(at, metric, Extent { since, before: position }, &work);
         if let Some(rows) = &mut rows {
             rows.add(at, position, &work, lines);
         }

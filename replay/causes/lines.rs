@@ -2,6 +2,7 @@
 
 use model::Ticks;
 
+use super::by_iteration::{CostsByIteration, Extent};
 use super::points::SyncPoint;
 use super::previous::Past;
 use super::time_line::{RowPlaces, TimeLine};
@@ -10,6 +11,7 @@ use crate::ids::{JournalPosition, ReportPath, Row};
 use crate::int::to_u32;
 use crate::journal::{Journal, JournalSpot};
 use crate::severity::{MetricId, Records};
+use crate::structure::Borders;
 
 /// A location of this worker.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub(super) struct Lines {
     /// Number of the first location.
     first: usize,
     places: RowPlaces,
+    /// Costs by iteration, if there are iterations.
+    by_iteration: Option<CostsByIteration>,
     /// Ticks by call path of the report, noted for one comparison at a time, and the call paths in use.
     noted: Vec<Ticks>,
     used: Vec<ReportPath>,
@@ -36,24 +40,30 @@ pub(super) struct Lines {
 impl Lines {
     /// An empty list: the locations that are pushed are consecutive, from `first` on. `paths` is the number
     /// of the report's call paths.
-    pub(super) fn new(first: usize, paths: usize) -> Self {
+    pub(super) fn new(first: usize, paths: usize, by_iteration: Option<CostsByIteration>) -> Self {
         Lines {
             lines: Vec::new(),
             first,
             places: RowPlaces::default(),
+            by_iteration,
             noted: vec![0; paths],
             used: Vec::new(),
         }
     }
 
-    /// Adds the next location: its journal and its points, in order, and the report's call paths by row.
+    /// Adds the next location: its journal and its points, in order, the report's call paths by row, and where iterations begin
+    /// and end.
     pub(super) fn push(
         &mut self,
         journal: Journal,
         points: Vec<SyncPoint>,
         paths: Vec<ReportPath>,
         is_worker: bool,
+        borders: Borders,
     ) {
+        if let Some(by_iteration) = &mut self.by_iteration {
+            by_iteration.push(borders);
+        }
         let time = TimeLine::new(journal, points, paths.len(), is_worker, &mut self.places);
         self.lines.push(Line { time, paths, shares: Records::default() });
     }
@@ -130,11 +140,47 @@ impl Lines {
         }
     }
 
-    /// Charges costs to rows, `cost` per tick.
-    pub(super) fn charge(&mut self, at: usize, metric: MetricId, cost: f64, work: &[(Row, Ticks)]) {
-        for &(row, ticks) in work {
-            self.add(at, metric, row, fixed(cost * ticks as f64));
+    /// Charges costs to the row of an event, and to the iteration with it.
+    pub(super) fn add_at(
+        &mut self,
+        at: usize,
+        metric: MetricId,
+        (row, event): (Row, JournalPosition),
+        value: i128,
+    ) {
+        self.add(at, metric, row, value);
+        if let Some(by_iteration) = self.by_iteration.as_mut().filter(|_| value != 0) {
+            by_iteration.add_at(at, metric, event, value);
         }
+    }
+
+    /// Charges costs to rows, `cost` per tick of work in a stretch.
+    pub(super) fn charge(
+        &mut self,
+        at: usize,
+        metric: MetricId,
+        cost: f64,
+        (extent, work): (Extent, &[(Row, Ticks)]),
+    ) {
+        let costs = || work.iter().map(|&(row, ticks)| (row, fixed(cost * ticks as f64)));
+        for (row, value) in costs() {
+            self.add(at, metric, row, value);
+        }
+        if let Some(by_iteration) = &mut self.by_iteration {
+            by_iteration.charge((at, &self.lines[at].time), metric, extent, costs());
+        }
+    }
+
+    /// Adds time on the critical path, by row, that lies in a stretch, to its iterations.
+    pub(super) fn add_path(&mut self, at: usize, metric: MetricId, extent: Extent, work: &[(Row, Ticks)]) {
+        if let Some(by_iteration) = &mut self.by_iteration {
+            by_iteration.add_path((at, &self.lines[at].time), metric, extent, work);
+        }
+    }
+
+    /// Returns what was collected by iteration.
+    pub(super) fn take_by_iteration(&mut self) -> Option<CostsByIteration> {
+        self.by_iteration.take()
     }
 
     /// Notes the ticks of a call path for a comparison.

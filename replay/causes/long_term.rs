@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use model::Ticks;
 
+use super::by_iteration::Extent;
 use super::delay::{Costs, DelayClass};
 use super::lines::Lines;
 use super::sides::{Causes, Waits};
@@ -19,9 +20,15 @@ use crate::ids::Row;
 use crate::metrics::Metrics;
 
 /// Charges costs per tick, by class, to excess by row.
-fn charge(metrics: &Metrics, lines: &mut Lines, line: usize, costs: &Costs, excess: &[(Row, Ticks)]) {
+fn charge(
+    metrics: &Metrics,
+    lines: &mut Lines,
+    line: usize,
+    costs: &Costs,
+    (extent, excess): (Extent, &[(Row, Ticks)]),
+) {
     for (class, &cost) in DelayClass::ALL.into_iter().zip(costs).filter(|(_, cost)| **cost > 0.0) {
-        lines.charge(line, metrics.delay_costs[class as usize][1], cost, excess);
+        lines.charge(line, metrics.delay_costs[class as usize][1], cost, (extent, excess));
     }
 }
 
@@ -49,10 +56,18 @@ pub(super) fn settle(
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
     let mut again: BTreeMap<u32, Costs> = BTreeMap::new();
+    let place = |lines: &Lines, number: u32| {
+        let spot = causes.list[number as usize].delay.causing;
+        let line = lines.at(spot.location);
+        let since = causes.since(number as usize, lines.line(line));
+        (line, Extent { since, before: spot.position })
+    };
     for (number, costs) in costs {
-        let line = lines.at(causes.list[number as usize].delay.causing.location);
         match causes.excess(number) {
-            Some(excess) => charge(metrics, lines, line, &costs, excess),
+            Some(excess) => {
+                let (line, extent) = place(lines, number);
+                charge(metrics, lines, line, &costs, (extent, excess));
+            }
             None if costs.iter().any(|&cost| cost > 0.0) => _ = again.insert(number, costs),
             None => {}
         }
@@ -65,8 +80,8 @@ pub(super) fn settle(
         |_, _| true,
         exchange,
         |lines, number, excess| {
-            let line = lines.at(causes.list[number as usize].delay.causing.location);
-            charge(metrics, lines, line, &again[&number], excess);
+            let (line, extent) = place(lines, number);
+            charge(metrics, lines, line, &again[&number], (extent, excess));
         },
     )
 }

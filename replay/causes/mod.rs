@@ -8,6 +8,7 @@
 //! All but long-term costs and the critical path follows from what is known already, and travels in bulk.
 
 mod backward;
+mod by_iteration;
 mod chains;
 mod collect;
 mod critical_path;
@@ -50,10 +51,12 @@ use crate::journal::{Journal, JournalSpot, Spot};
 use crate::report_paths::ReportPaths;
 use crate::results::{self, Results};
 use crate::solvers;
+use crate::structure::ByIteration;
 use crate::tools::Tools;
 use crate::walk::WalkedProcess;
 use crate::wire::{self, Wire, batch_of};
 use backward::Backward;
+use by_iteration::CostsByIteration;
 use critical_path::RowMaker;
 use delay::{Form, Notice};
 use lines::Lines;
@@ -82,6 +85,7 @@ pub fn find(
     collected: Collected,
     paths: &ReportPaths,
     asked: Option<Questions<'_>>,
+    mut by_iteration: Option<&mut ByIteration>,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<(Culprits, Option<Answers>), Error> {
@@ -132,7 +136,8 @@ pub fn find(
         let point = points::caused(base.position, 0, Peers::Nobody);
         points[base.location as usize - first.unwrap_or(0)].push(point);
     }
-    let mut lines = Lines::new(first.unwrap_or(0), paths.len());
+    let watched = by_iteration.as_ref().map(|it| it.watched().to_vec());
+    let mut lines = Lines::new(first.unwrap_or(0), paths.len(), watched.map(CostsByIteration::new));
     let numbers = processes.iter().zip(&paths.numbers);
     let numbers = numbers.flat_map(|(process, numbers)| process.locations.iter().map(move |_| numbers));
     let locations = results::locations(processes, results).zip(numbers);
@@ -141,7 +146,9 @@ pub fn find(
     {
         points::sort(&mut points);
         let rows = severities.paths().iter().map(|&path| numbers[path.index()]).collect();
-        lines.push(journal, points, rows, location.is_worker);
+        let borders =
+            by_iteration.as_ref().map(|it| it.borders(to_u32(location.location), &journal, location.end));
+        lines.push(journal, points, rows, location.is_worker, borders.unwrap_or_default());
     }
     let (waits, causes) = short_term::evaluate(tools, waits, causes, &lists, idle, &mut lines, exchange)?;
     let mut times = times.unwrap_or_default();
@@ -169,7 +176,11 @@ pub fn find(
         let rows = PathRows::new(tools.trace.definitions.clock.length);
         RowMaker { times: &times, causes: &causes, ends: ends.collect(), last, rows }
     });
-    let critical = critical_path::ticks(&mut lines, &returned.path, maker.as_mut());
+    let critical =
+        critical_path::ticks((&mut lines, tools.metrics.critical_path), &returned.path, maker.as_mut());
+    if let (Some(by_iteration), Some(costs)) = (&mut by_iteration, lines.take_by_iteration()) {
+        costs.hand_over(first.unwrap_or(0), by_iteration);
+    }
     if let (Some(answers), Some(maker)) = (&mut answers, maker) {
         answers.critical = maker.rows;
     }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use model::Ticks;
 
+use super::by_iteration::Extent;
 use super::collect::Idle;
 use super::delay::{Delay, DelayClass, Form};
 use super::lines::Lines;
@@ -166,6 +167,8 @@ fn charge(
     has_costs: bool,
 ) -> f64 {
     let most = causes.list.len() * ROWS_KEPT;
+    let location = causes.list[at].delay.causing.location;
+    let since = causes.since(at, lines.line(lines.at(location)));
     let cause = &mut causes.list[at];
     let Delay { causing: spot, class, form, .. } = cause.delay;
     let line = lines.at(spot.location);
@@ -188,7 +191,8 @@ fn charge(
             cause.kept = Some((to_u32(first), to_u32(excess.len())));
             causes.kept.extend(excess);
         }
-        lines.charge(line, metrics.delay_costs[class as usize][0], cause.scale, excess);
+        let extent = Extent { since, before: spot.position };
+        lines.charge(line, metrics.delay_costs[class as usize][0], cause.scale, (extent, excess));
     }
     cause.awaits_costs = has_costs;
     cause.scale * waiting
@@ -226,7 +230,8 @@ fn idle_threads(
             continue;
         }
         let scale = f64::from(idle.others);
-        lines.charge(line, metrics.delay_costs[DelayClass::IdleThreads as usize][0], scale, &work);
+        let extent = Extent { since: joined, before };
+        lines.charge(line, metrics.delay_costs[DelayClass::IdleThreads as usize][0], scale, (extent, &work));
         let spot = Spot { location: idle.location, position: before };
         let (class, form) = (DelayClass::IdleThreads, Form::Group);
         let delay = Delay { class, form, waiting: spot, causing: spot, wait: 0, time: 0, scope: 0 };
@@ -249,7 +254,8 @@ fn indirect(
         for (wait, &word) in waits.zip(batch) {
             let metric = metrics.indirect[usize::from(wait.delay.class == DelayClass::LateReceiver)];
             let line = lines.at(wait.delay.waiting.location);
-            lines.add(line, metric, wait.row, fixed(f64::from_bits(word)));
+            let event = (wait.row, wait.delay.waiting.position);
+            lines.add_at(line, metric, event, fixed(f64::from_bits(word)));
         }
     }
     Ok(())
@@ -274,6 +280,7 @@ fn propagating(metrics: &Metrics, lines: &mut Lines, line: usize, waits: &Waits,
     let weights = reach::heaviest(spans, of_waits.iter().map(|wait| point(wait)));
     for (wait, weight) in of_waits.iter().zip(weights) {
         let metric = metrics.propagating[usize::from(wait.delay.class == DelayClass::LateReceiver)];
-        lines.add(line, metric, wait.row, fixed(weight * wait.delay.wait as f64));
+        let event = (wait.row, wait.delay.waiting.position);
+        lines.add_at(line, metric, event, fixed(weight * wait.delay.wait as f64));
     }
 }

@@ -166,7 +166,7 @@ impl TimeLine {
     }
 
     /// The pieces from one position to another, without waiting.
-    fn pieces_between(
+    pub(super) fn pieces_between(
         &self,
         from: JournalPosition,
         to: JournalPosition,

@@ -6,30 +6,73 @@ use std::sync::Arc;
 use model::Ticks;
 
 use super::agree::{Agreed, Cursor};
+use super::borders::Borders;
 use super::series::Spread;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, reduce};
-use crate::int::to_usize;
+use crate::int::{to_u32, to_u64, to_usize};
+use crate::journal::Journal;
 use crate::severity::MetricId;
+use crate::walk::Walked;
 use crate::wire::{Wire, wire};
+
+/// Rows of a series, besides that of what is outside. More iterations share rows.
+const ROWS: u64 = 1 << 17;
+
+/// How iterations share rows: as many neighbours as a power of two has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Blocks {
+    shift: u32,
+}
+
+impl Blocks {
+    /// Those of so many iterations.
+    pub fn new(iterations: u64) -> Blocks {
+        Blocks { shift: iterations.div_ceil(ROWS).next_power_of_two().trailing_zeros() }
+    }
+
+    /// The row of an iteration by its number; what is outside, number 0, has row 0.
+    pub fn row(self, number: u64) -> usize {
+        to_usize(if number == 0 { 0 } else { (number - 1 >> self.shift) + 1 })
+    }
+
+    /// The number of the first iteration of a row behind 0.
+    pub fn first(self, row: usize) -> u64 {
+        (to_u64(row) - 1 << self.shift) + 1
+    }
+}
 
 /// Values of a metric over all locations: outside of iterations, and in each of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MetricSeries {
-    /// By number of the iteration; the first one is all that is outside.
+    /// By row of the [blocks](Blocks); the first one is all that is outside.
     pub values: Vec<Spread>,
+    /// Whether sums are shares of ticks ([`fraction`](crate::fraction)); least and most are whole ticks, rounded down.
+    pub has_shares: bool,
     /// Locations that have the metric at all.
     locations: u64,
 }
 
-wire!(MetricSeries { locations, values });
+wire!(MetricSeries { locations, has_shares, values });
+
+impl MetricSeries {
+    fn new(rows: usize, has_shares: bool) -> MetricSeries {
+        MetricSeries { values: vec![Spread::NONE; rows], has_shares, locations: 0 }
+    }
+}
 
 /// Collects values of the locations of a worker, process by process.
 #[derive(Debug)]
 pub struct ByIteration {
     agreed: Arc<Agreed>,
     cursor: Cursor,
+    blocks: Blocks,
+    /// By location from the first one on: the place of the one whose iterations count, if it has no steps itself.
+    lines: Vec<Option<u32>>,
+    first: usize,
+    /// Numbers of iterations of which costs are told apart by call path, ascending.
+    watched: Vec<u32>,
     /// Those of the current process, by location and metric.
     current: Vec<((u32, MetricId), Vec<i64>)>,
     /// The place of those that were added to last.
@@ -38,40 +81,77 @@ pub struct ByIteration {
 }
 
 impl ByIteration {
-    /// Nothing yet.
-    pub fn new(agreed: Arc<Agreed>) -> ByIteration {
+    /// Nothing yet of these processes.
+    pub fn new(agreed: Arc<Agreed>, processes: &[Walked]) -> ByIteration {
         let cursor = Cursor::new(&agreed.locations);
-        ByIteration { agreed, cursor, current: Vec::new(), latest: 0, totals: BTreeMap::new() }
+        let blocks = Blocks::new(agreed.iterations);
+        let mut lines = Vec::new();
+        for Walked { process, .. } in processes {
+            let place = |location: usize| {
+                let known = agreed.locations.binary_search_by_key(&to_u32(location), |line| line.location);
+                known.ok().map(to_u32)
+            };
+            let own: Vec<Option<u32>> = process.locations.iter().map(|it| place(it.location)).collect();
+            // Threads without steps have the iterations of their process.
+            let of_process = own.iter().flatten().next().copied();
+            lines.extend(own.iter().map(|own| own.or(of_process)));
+        }
+        let first = processes.iter().flat_map(|walked| &walked.process.locations).next();
+        let first = first.map_or(0, |location| location.location);
+        let (watched, current, totals) = Default::default();
+        ByIteration { agreed, cursor, blocks, lines, first, watched, current, latest: 0, totals }
+    }
+
+    /// The numbers of iterations of which costs are told apart by call path.
+    pub fn watched(&self) -> &[u32] {
+        &self.watched
+    }
+
+    /// Borders of a location in its journal, which ends at a time.
+    pub fn borders(&self, location: u32, journal: &Journal, end: Ticks) -> Borders {
+        let line = self.lines.get(location as usize - self.first).copied().flatten();
+        line.map_or_else(Borders::default, |line| {
+            Borders::new(journal, end, &self.agreed.locations[line as usize], self.agreed.iterations)
+        })
+    }
+
+    /// Adds a metric of a location, in shares of ticks by number of iterations, 0 for what is outside. Locations come in their
+    /// order, and each has a metric once.
+    pub fn add_shares(&mut self, location: u32, metric: MetricId, values: impl Iterator<Item = (u64, i128)>) {
+        let mut rows = vec![0; self.blocks.row(self.agreed.iterations) + 1];
+        values.for_each(|(number, share)| rows[self.blocks.row(number)] += share);
+        let series = self.totals.entry(metric).or_insert_with(|| MetricSeries::new(rows.len(), true));
+        series.locations += 1;
+        for (spread, share) in series.values.iter_mut().zip(rows) {
+            spread.add_share(location, share);
+        }
     }
 
     /// Adds to a metric at a call of a location, which was entered at this time.
     pub fn add(&mut self, location: u32, enter: Ticks, metric: MetricId, value: i64) {
-        let number = self.number(location, enter);
+        let row = self.blocks.row(self.number(location, enter));
         let key = (location, metric);
         if self.current.get(self.latest).is_none_or(|(known, _)| *known != key) {
             self.latest = self.current.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-                self.current.push((key, vec![0; to_usize(self.agreed.iterations) + 1]));
+                self.current.push((key, vec![0; self.blocks.row(self.agreed.iterations) + 1]));
                 self.current.len() - 1
             });
         }
-        let sum = &mut self.current[self.latest].1[number];
+        let sum = &mut self.current[self.latest].1[row];
         *sum = value.saturating_add(*sum);
     }
 
     /// The number of the iteration with a call; 0 outside of iterations.
-    fn number(&mut self, location: u32, enter: Ticks) -> usize {
+    fn number(&mut self, location: u32, enter: Ticks) -> u64 {
         let found = self.cursor.place(&self.agreed.locations, location, enter);
-        to_usize(found.map_or(0, |(line, place)| line.number_of_all(place, self.agreed.iterations)))
+        found.map_or(0, |(line, place)| line.number_of_all(place, self.agreed.iterations))
     }
 
     /// Ends a process: later ones have larger locations.
     pub fn end_process(&mut self) {
         self.current.sort_unstable_by_key(|(key, _)| *key);
         for ((location, metric), values) in self.current.drain(..) {
-            let series = self
-                .totals
-                .entry(metric)
-                .or_insert_with(|| MetricSeries { values: vec![Spread::NONE; values.len()], locations: 0 });
+            let series = self.totals.entry(metric).or_insert_with(|| MetricSeries::new(values.len(), false));
             series.locations += 1;
             for (spread, value) in series.values.iter_mut().zip(values) {
                 spread.add(location, value);

@@ -6,6 +6,7 @@
 //! ```
 
 mod agree;
+mod borders;
 mod by_iteration;
 mod groups;
 mod local;
@@ -27,7 +28,8 @@ use crate::walk::{Steps, Walked, WalkedLocation};
 use crate::wire::{self, Wire};
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
-pub use by_iteration::{ByIteration, MetricSeries};
+pub use borders::Borders;
+pub use by_iteration::{Blocks, ByIteration, MetricSeries};
 pub use place::Place;
 pub use series::{IterationTotals, Signature, Spread, signature};
 

@@ -7,6 +7,7 @@ use super::agree::{Agreed, LocationIterations};
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, reduce};
+use crate::fraction::FRACTION;
 use crate::int::to_usize;
 use crate::wire::{Wire, batch_of, wire};
 
@@ -33,6 +34,12 @@ impl Spread {
 
     pub(super) fn add(&mut self, location: u32, value: i64) {
         self.merge(&Spread { sum: value.into(), least: value, most: value, most_at: location });
+    }
+
+    /// Adds a share of ticks: only the sum keeps fractions.
+    pub(super) fn add_share(&mut self, location: u32, share: i128) {
+        let ticks = i64::try_from(share >> FRACTION).unwrap_or(if share < 0 { i64::MIN } else { i64::MAX });
+        self.merge(&Spread { sum: share, least: ticks, most: ticks, most_at: location });
     }
 
     /// Adds that of later locations.

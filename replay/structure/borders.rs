@@ -1,0 +1,164 @@
+//! Borders of iterations in the journal of a location, which has its time without the events in between.
+//!
+//! The ticks of all pieces before an event are the time since the first event, so borders are found by adding up. A piece is all
+//! time of a row between two marks; a border inside cuts it there, as if the row's time had come before that of later pieces.
+
+use model::Ticks;
+
+use super::agree::LocationIterations;
+use crate::ids::{JournalPosition, Row};
+use crate::journal::Journal;
+
+/// A place in a journal from which on the iteration is another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Border {
+    /// The piece that it is in, or the first one behind it.
+    position: JournalPosition,
+    /// Ticks of that piece before it.
+    into: Ticks,
+    /// The common number of the iteration behind it; 0 for none.
+    number: u32,
+}
+
+/// The borders of a location, in order.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Borders {
+    list: Vec<Border>,
+}
+
+impl Borders {
+    /// Finds the borders of iterations in a journal that ends at a time; of the `count` that all locations have.
+    pub fn new(journal: &Journal, end: Ticks, line: &LocationIterations, count: u64) -> Borders {
+        let mut times: Vec<(Ticks, u32)> = Vec::new();
+        for (place, own) in line.own.iter().enumerate() {
+            let number = u32::try_from(line.number_of_all(Some(place), count)).unwrap_or(0);
+            // An iteration begins where the one before ends, or later.
+            if times.last().is_some_and(|&(time, _)| time == own.begin) {
+                times.pop();
+            }
+            times.extend([(own.begin, number), (own.end, 0)]);
+        }
+        let all = || {
+            JournalPosition::default()
+                .until(journal.len())
+                .zip(journal.pieces(Default::default()..journal.len()))
+        };
+        let mut now = all().fold(end, |now, (_, (_, ticks))| now.saturating_sub(ticks));
+        let mut pieces = all().peekable();
+        let mut list: Vec<Border> = Vec::with_capacity(times.len());
+        for (time, number) in times {
+            while let Some((_, (_, ticks))) =
+                pieces.next_if(|&(_, (_, ticks))| now < time && now.saturating_add(ticks) <= time)
+            {
+                now = now.saturating_add(ticks);
+            }
+            if list.last().map_or(0, |border| border.number) == number {
+                continue;
+            }
+            let position = pieces.peek().map_or(journal.len(), |&(position, _)| position);
+            list.push(Border { position, into: (time - now).max(0), number });
+        }
+        Borders { list }
+    }
+
+    /// Whether there are none: all is outside of iterations.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many borders lie before a position.
+    pub fn before(&self, position: JournalPosition) -> usize {
+        self.list.partition_point(|border| {
+            border.position < position || border.position == position && border.into == 0
+        })
+    }
+
+    /// How many borders lie before a position or inside the piece before it.
+    pub fn inside(&self, position: JournalPosition) -> usize {
+        self.list.partition_point(|border| border.position < position)
+    }
+
+    /// The number of the iteration behind the first borders; 0 outside of iterations.
+    pub fn number(&self, borders: usize) -> u32 {
+        borders.checked_sub(1).map_or(0, |last| self.list[last].number)
+    }
+
+    /// Cuts pieces at the borders: calls `with` for each part, with the number of its iteration.
+    pub fn cut(
+        &self,
+        pieces: impl Iterator<Item = (JournalPosition, Row, Ticks)>,
+        mut with: impl FnMut(u32, Row, Ticks),
+    ) {
+        let mut next: Option<usize> = None;
+        for (position, row, ticks) in pieces {
+            let mut at =
+                next.unwrap_or_else(|| self.list.partition_point(|border| border.position < position));
+            let mut from = 0;
+            while let Some(border) = self.list.get(at).filter(|border| border.position <= position) {
+                if border.position == position && ticks > 0 {
+                    let until = border.into.clamp(from, ticks);
+                    if until > from {
+                        with(self.number(at), row, until - from);
+                    }
+                    from = until;
+                }
+                at += 1;
+            }
+            if ticks != from {
+                with(self.number(at), row, ticks - from);
+            }
+            next = Some(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::agree::Numbering;
+    use super::super::local::OwnIteration;
+    use super::*;
+
+    fn own(begin: Ticks, end: Ticks) -> OwnIteration {
+        let (first, behind, last_enter) = (0, 0, begin);
+        OwnIteration { first, behind, is_border: false, begin, last_enter, end, in_mpi: 0, has_gap: false }
+    }
+
+    /// Two rows between two marks, 10 and 20 ticks; then a mark, and 30 ticks. The journal ends at 160.
+    fn cut(iterations: &[(Ticks, Ticks)]) -> Vec<(u32, usize, Ticks)> {
+        let mut journal = Journal::default();
+        journal.spend(Row::new(0), 10);
+        journal.spend(Row::new(1), 20);
+        journal.mark(Row::new(2));
+        journal.spend(Row::new(1), 30);
+        let own: Vec<OwnIteration> = iterations.iter().map(|&(begin, end)| own(begin, end)).collect();
+        let words = vec![0; own.len()].into();
+        let line = LocationIterations { location: 0, numbering: Numbering::Own, own: own.into(), words };
+        let borders = Borders::new(&journal, 160, &line, 9);
+        let pieces = JournalPosition::default()
+            .until(journal.len())
+            .zip(journal.pieces(Default::default()..journal.len()));
+        let mut parts = Vec::new();
+        borders.cut(pieces.map(|(position, (row, ticks))| (position, row, ticks)), |number, row, ticks| {
+            parts.push((number, row.index(), ticks));
+        });
+        parts
+    }
+
+    #[test]
+    fn border_inside_a_piece_cuts_it() {
+        assert_eq!(
+            cut(&[(115, 140), (140, 160)]),
+            [(0, 0, 10), (0, 1, 5), (1, 1, 15), (1, 1, 10), (2, 1, 20)]
+        );
+    }
+
+    #[test]
+    fn borders_between_pieces_cut_none_and_what_is_between_iterations_is_outside() {
+        assert_eq!(cut(&[(110, 130), (150, 160)]), [(0, 0, 10), (1, 1, 20), (0, 1, 20), (2, 1, 10)]);
+    }
+
+    #[test]
+    fn without_iterations_all_is_outside() {
+        assert_eq!(cut(&[]), [(0, 0, 10), (0, 1, 20), (0, 1, 30)]);
+    }
+}

@@ -26,6 +26,11 @@ pub fn whole(ticks: Ticks) -> i128 {
     i128::from(ticks) << FRACTION
 }
 
+/// Returns the whole ticks of a share, rounded down; the nearest ones that fit into a word.
+pub fn whole_part(share: i128) -> Ticks {
+    Ticks::try_from(share >> FRACTION).unwrap_or(if share < 0 { Ticks::MIN } else { Ticks::MAX })
+}
+
 /// Converts a share of ticks to a floating-point number.
 pub fn float(value: i128) -> f64 {
     i64::try_from(value).map_or_else(|_| value as f64, |value| value as f64) / ONE

@@ -100,6 +100,10 @@ pub struct Journal {
     ends: Vec<u32>,
     /// Position after the last event: pieces from there on can grow.
     open: u32,
+    /// The time of the first event; `None` before it.
+    begin: Option<Ticks>,
+    /// Time that belongs to no row, each with the position of the piece behind it.
+    skipped: Vec<(JournalPosition, Ticks)>,
 }
 
 /// A piece that does not fit into a word.
@@ -207,6 +211,29 @@ impl Journal {
         JournalPosition::new(self.pieces.len() - 1)
     }
 
+    /// Notes the time of the first event.
+    pub fn start(&mut self, time: Ticks) {
+        self.begin.get_or_insert(time);
+    }
+
+    /// Adds time that belongs to no row. No piece holds time from before it and from behind it.
+    pub fn skip(&mut self, ticks: Ticks) {
+        if ticks != 0 {
+            self.close();
+            self.skipped.push((self.len(), ticks));
+        }
+    }
+
+    /// The time of the first event; 0 without any.
+    pub fn begin(&self) -> Ticks {
+        self.begin.unwrap_or(0)
+    }
+
+    /// Time that belongs to no row, each with the position of the piece behind it; in order.
+    pub fn skipped(&self) -> &[(JournalPosition, Ticks)] {
+        &self.skipped
+    }
+
     /// Ends all pieces: none of them grows any more.
     #[inline]
     pub fn close(&mut self) {
@@ -217,6 +244,7 @@ impl Journal {
     pub fn shrink(&mut self) {
         self.pieces.shrink_to_fit();
         self.wide.shrink_to_fit();
+        self.skipped.shrink_to_fit();
         self.ends = Vec::new();
         // The last pieces of rows are forgotten, so rows get new pieces from here on.
         self.close();
@@ -278,6 +306,7 @@ impl Journal {
     pub fn bytes(&self) -> usize {
         (self.pieces.capacity() + self.ends.capacity()) * size_of::<u32>()
             + self.wide.capacity() * size_of::<Wide>()
+            + self.skipped.capacity() * size_of::<(JournalPosition, Ticks)>()
     }
 }
 

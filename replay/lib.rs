@@ -410,12 +410,24 @@ impl Job {
         let matches = matching::match_operations(&tools, &walked, &mut findings, latecomers, exchange)?;
         deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
         let (mut found_structure, agreed) = self.structure(&tools, &walked, &matches, exchange)?;
-        let mut by_iteration = agreed.map(|agreed| ByIteration::new(agreed, &walked));
         walked.iter_mut().for_each(|walked| walked.steps.clear());
 
         progress.phase("find wait states");
         let bounds = statistics::bounds(&walked, trace.semantics, exchange)?;
         let clock_error = clock_errors::largest(&walked, &matches, exchange)?;
+        let mut by_iteration = match agreed {
+            Some(agreed) => {
+                let watched = match &mut found_structure {
+                    FoundStructure::Loop(structure) if exchange.worker() == 0 => structure.sign(clock_error),
+                    _ => Vec::new(),
+                };
+                let watched = broadcast(exchange, wire::batch_of(&watched))?;
+                let watched = wire::all(&watched).collect();
+                let of_all = (trace.locations.len(), metrics);
+                Some(ByIteration::new(agreed, &walked, watched, of_all))
+            }
+            None => None,
+        };
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::new(has_details);
@@ -470,7 +482,7 @@ impl Job {
         }
 
         if let (FoundStructure::Loop(structure), Some(by_iteration)) = (&mut found_structure, by_iteration) {
-            structure.metrics = by_iteration.of_all(exchange)?;
+            structure.series = Some(by_iteration.of_all(exchange)?);
         }
 
         progress.phase("report");
@@ -481,7 +493,11 @@ impl Job {
             Some(mut details) => {
                 details.read_windows(&self.archive, &tools, &paths, limits, exchange)?;
                 let why_none = self.corrects_clocks.then_some("none with corrected clocks");
-                Some((self.details_place, details.of_all(&tools, &paths, why_none, exchange)?))
+                let mut details = details.of_all(&tools, &paths, why_none, exchange)?;
+                if worker == 0 {
+                    details.add_series(metrics, &found_structure);
+                }
+                Some((self.details_place, details))
             }
             None => None,
         };

@@ -76,6 +76,8 @@ pub struct Metrics {
     pub at_lock: Rules<fn(&Acquisition) -> Ticks>,
     /// `time`
     pub time: MetricId,
+    /// `mpi`
+    pub mpi: MetricId,
     /// `visits`
     pub visits: MetricId,
     /// `comp`
@@ -226,6 +228,7 @@ impl Metrics {
             at_thread_barrier,
             at_lock,
             time: id("time"),
+            mpi: id("mpi"),
             visits: id("visits"),
             computation: id("comp"),
             idle_threads: id("omp_idle_threads"),

@@ -29,6 +29,7 @@ mod pauses;
 mod reference;
 mod robustness;
 mod second_implementation;
+mod series;
 mod serve;
 mod show;
 mod structure;

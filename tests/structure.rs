@@ -107,7 +107,8 @@ fn iterations_and_what_is_outside_sum_up_to_the_report() {
         let archive = otf2::Archive::open(&experiment).unwrap();
         let file = archive.definition_file().unwrap();
         let clock = archive.definition_records(&file).resolve().unwrap().clock;
-        for (&metric, MetricSeries { values, has_shares, .. }) in &structure.metrics {
+        for (&metric, MetricSeries { values, has_shares, .. }) in &structure.series.as_ref().unwrap().metrics
+        {
             let id = metrics.list[metric].id;
             let is_leaf = table.metric(id).is_some_and(|at| table.metrics.iter().all(|it| it.2 != Some(at)));
             if !is_leaf {
@@ -175,6 +176,9 @@ fn iteration_in_which_one_rank_is_slow_is_named_with_the_rank() {
             (iteration, format!("rank {rank}").as_str())
         );
         assert!(unlike.is_computation(), "seed {seed}: {found}");
+        let cause = unlike.notable_cause().unwrap_or_else(|| panic!("seed {seed}: {found}"));
+        assert_eq!(cause.location, format!("rank {rank}"), "{found}");
+        assert!(cause.call_path.ends_with("relax"), "{found}");
     }
 }
 

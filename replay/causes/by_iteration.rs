@@ -6,12 +6,14 @@
 
 use rustc_hash::FxHashMap;
 
+use super::lines::Lines;
 use super::time_line::TimeLine;
 use crate::fraction::whole;
 use crate::ids::{JournalPosition, Row};
 use crate::int::{to_u32, to_u64};
+use crate::metrics::Metrics;
 use crate::severity::MetricId;
-use crate::structure::{Borders, ByIteration};
+use crate::structure::{Borders, ByIteration, IterationCause};
 
 /// Borders that a charged stretch may cover: the cost of a longer one, of which many others may cover the same, belongs to no
 /// iteration.
@@ -165,9 +167,17 @@ impl CostsByIteration {
         }
     }
 
-    /// Hands over what was collected; `location` returns the number of a location.
-    pub(super) fn hand_over(self, first: usize, into: &mut ByIteration) {
-        let location = |line: u32| to_u32(first) + line;
+    /// Hands over what was collected.
+    pub(super) fn hand_over(self, metrics: &Metrics, lines: &Lines, into: &mut ByIteration) {
+        let location = |line: u32| lines.location(line as usize);
+        for (&(line, row, iteration), &costs) in &self.close {
+            let shares = lines.shares(line as usize);
+            let of_class = |metrics: &[MetricId; 2]| metrics.map(|metric| shares.value(metric, row));
+            let costs_of_run = metrics.delay_costs.iter().flat_map(of_class).sum();
+            let path = lines.path(line as usize, row);
+            let location = location(line);
+            into.add_cause(IterationCause { iteration, location, path, costs, costs_of_run });
+        }
         let mut sums: Vec<_> = self.sums.into_iter().collect();
         sums.sort_unstable_by_key(|&(key, _)| key);
         for of_metric in sums.chunk_by(|a, b| (a.0.0, a.0.1) == (b.0.0, b.0.1)) {

@@ -146,8 +146,7 @@ pub fn find(
     {
         points::sort(&mut points);
         let rows = severities.paths().iter().map(|&path| numbers[path.index()]).collect();
-        let borders =
-            by_iteration.as_ref().map(|it| it.borders(to_u32(location.location), &journal, location.end));
+        let borders = by_iteration.as_ref().map(|it| it.borders(to_u32(location.location), &journal));
         lines.push(journal, points, rows, location.is_worker, borders.unwrap_or_default());
     }
     let (waits, causes) = short_term::evaluate(tools, waits, causes, &lists, idle, &mut lines, exchange)?;
@@ -179,7 +178,7 @@ pub fn find(
     let critical =
         critical_path::ticks((&mut lines, tools.metrics.critical_path), &returned.path, maker.as_mut());
     if let (Some(by_iteration), Some(costs)) = (&mut by_iteration, lines.take_by_iteration()) {
-        costs.hand_over(first.unwrap_or(0), by_iteration);
+        costs.hand_over(tools.metrics, &lines, by_iteration);
     }
     if let (Some(answers), Some(maker)) = (&mut answers, maker) {
         answers.critical = maker.rows;

@@ -13,6 +13,7 @@ mod grid;
 mod idle;
 pub mod instances;
 mod rows;
+mod series;
 mod timeline;
 pub mod windows;
 
@@ -21,7 +22,7 @@ use std::mem::take;
 use std::ops::Range;
 
 use details::Table;
-use details::manifest::{Class, Complete, Level};
+use details::manifest::{Class, Complete, Level, MainLoop};
 use otf2::Archive;
 
 pub use classes::{ClassId, Classes, THREADS, WaitClass};
@@ -36,6 +37,7 @@ use crate::ids::ReportPath;
 use crate::matching::{Latecomers, Matches};
 use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
+use crate::structure::FoundStructure;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
@@ -56,6 +58,21 @@ pub struct Details {
     pub classes: Vec<Class>,
     /// Levels of the table `grid`.
     pub levels: Vec<Level>,
+    /// The main loop.
+    pub main_loop: Option<MainLoop>,
+}
+
+impl Details {
+    /// Adds the tables of the main loop, if there is one and its series are known.
+    pub fn add_series(&mut self, metrics: &Metrics, structure: &FoundStructure) {
+        if let FoundStructure::Loop(structure) = structure
+            && let Some(series) = &structure.series
+        {
+            let (tables, main_loop) = series::tables(metrics, structure, series);
+            self.tables.extend(tables);
+            self.main_loop = Some(main_loop);
+        }
+    }
 }
 
 /// How timelines are made.

@@ -56,6 +56,7 @@ pub(super) fn manifest(
         levels: details.levels.clone(),
         metrics: listed(metrics),
         communicators: communicators(trace),
+        main_loop: details.main_loop.clone(),
         tables: details
             .tables
             .iter()

@@ -8,8 +8,10 @@ use structure::Outlier;
 
 use super::names;
 use super::summary::printable;
+use crate::fraction::float;
 use crate::int::to_u64;
-use crate::structure::{Correspondence, FoundStructure, IterationTotals, Signature, Structure, signature};
+use crate::report_paths::ReportPaths;
+use crate::structure::{Correspondence, FoundStructure, IterationTotals, Signature, Structure};
 use crate::trace::Trace;
 
 /// Iterations, and share of the time, that a loop needs to be described.
@@ -40,9 +42,32 @@ pub struct Unlike {
     pub computation: f64,
     /// The median of that over all iterations.
     pub usual_computation: f64,
+    /// The place that made others wait most by what it did in it.
+    pub cause: Option<UnlikeCause>,
+}
+
+/// A place that makes others wait in an iteration.
+#[derive(Clone, PartialEq, Debug)]
+pub struct UnlikeCause {
+    /// The name of the location.
+    pub location: String,
+    /// The names of the functions from the root, with slashes between them.
+    pub call_path: String,
+    /// The delay costs in the iteration, in seconds.
+    pub seconds: f64,
+    /// Those of an iteration on average, in seconds: all of the run, divided by the number of iterations.
+    pub average: f64,
 }
 
 impl Unlike {
+    /// The cause, if it makes others wait longer than on average by at least half of what the iteration took longer.
+    pub fn notable_cause(&self) -> Option<&UnlikeCause> {
+        let excess = self.seconds - self.instead_of;
+        let is_notable =
+            |cause: &&UnlikeCause| excess > 0.0 && cause.seconds - cause.average >= MOST * excess;
+        self.cause.as_ref().filter(is_notable)
+    }
+
     /// Whether that location's time outside of MPI is where it took longer.
     pub fn is_computation(&self) -> bool {
         let excess = self.seconds - self.instead_of;
@@ -74,14 +99,14 @@ pub enum StructureSummary {
 }
 
 impl StructureSummary {
-    /// Describes what was found. `error` is that of the clocks, in ticks.
-    pub(super) fn new(trace: &Trace, found: &FoundStructure, error: Ticks) -> StructureSummary {
+    /// Describes what was found.
+    pub(super) fn new(trace: &Trace, paths: &ReportPaths, found: &FoundStructure) -> StructureSummary {
         match found {
             FoundStructure::NotLookedFor => StructureSummary::NotLookedFor,
             FoundStructure::MemoryIsShort => StructureSummary::MemoryIsShort,
             FoundStructure::NoLoop => StructureSummary::NoLoop,
             FoundStructure::Loop(structure) => {
-                StructureSummary::MainLoop(Box::new(MainLoop::new(trace, structure, error)))
+                StructureSummary::MainLoop(Box::new(MainLoop::new(trace, paths, structure)))
             }
         }
     }
@@ -134,8 +159,8 @@ pub struct MainLoop {
 }
 
 impl MainLoop {
-    /// Describes the main loop. `error` is that of the clocks, in ticks.
-    pub(super) fn new(trace: &Trace, structure: &Structure, error: Ticks) -> MainLoop {
+    /// Describes the main loop.
+    pub(super) fn new(trace: &Trace, paths: &ReportPaths, structure: &Structure) -> MainLoop {
         let Structure { iterations, correspondence, run, locations, irregular, place, .. } = structure;
         let seconds = |ticks: Ticks| trace.definitions.clock.seconds(ticks.into());
         let time: i128 = iterations.iter().map(|one| one.time.sum).sum();
@@ -147,10 +172,20 @@ impl MainLoop {
             all.sort_unstable();
             [all.len() / 2, 0, all.len() - 1].map(|at| seconds(all[at]))
         };
-        let Signature { clusters, mut outliers, trend, .. } =
-            signature(iterations, error).unwrap_or_default();
+        let Signature { clusters, mut outliers, trend, .. } = structure.signature.clone().unwrap_or_default();
         outliers.sort_by(|a, b| b.excess.abs().total_cmp(&a.excess.abs()));
         let [usual_computation, ..] = median(|one| one.computation.most);
+        let causes = structure.series.as_ref().map_or(&[][..], |series| &series.causes);
+        let cause = |number: u64| {
+            let cause = causes.iter().find(|cause| u64::from(cause.iteration) == number)?;
+            let ticks = |shares: i128| float(shares) * seconds(1);
+            Some(UnlikeCause {
+                location: trace.location_name(cause.location as usize),
+                call_path: names::path(trace, paths, cause.path),
+                seconds: ticks(cause.costs),
+                average: ticks(cause.costs_of_run) / iterations.len() as f64,
+            })
+        };
         let unlike = |&Outlier { place, excess }: &Outlier| {
             let one = &iterations[place];
             let ticks = one.elapsed() as f64;
@@ -161,6 +196,7 @@ impl MainLoop {
                 location: trace.location_name(one.computation.most_at as usize),
                 computation: seconds(one.computation.most),
                 usual_computation,
+                cause: cause(to_u64(place) + 1),
             }
         };
         let kinds = clusters.iter();
@@ -229,7 +265,8 @@ impl MainLoop {
 
     fn fmt_unlike(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for unlike in self.unlike.iter().take(NAMED) {
-            let Unlike { iteration, seconds, instead_of, location, computation, usual_computation } = unlike;
+            let Unlike { iteration, seconds, instead_of, location, computation, usual_computation, .. } =
+                unlike;
             write!(f, "  Iteration {iteration} took {seconds:.6} s instead of {instead_of:.6} s")?;
             if unlike.is_computation() {
                 let location = printable(location);
@@ -239,6 +276,14 @@ impl MainLoop {
                 )?;
             }
             writeln!(f)?;
+            if let Some(UnlikeCause { location, call_path, seconds, average }) = unlike.notable_cause() {
+                let [location, call_path] = [location, call_path].map(|text| printable(text));
+                writeln!(
+                    f,
+                    "    {location} in {call_path} made others wait most: for {seconds:.6} s, on average {average:.6} s \
+                     an iteration"
+                )?;
+            }
         }
         match self.unlike.len().saturating_sub(NAMED) {
             0 => Ok(()),

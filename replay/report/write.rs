@@ -96,12 +96,11 @@ pub fn write(
     };
     send(tools, &locations, &index, &mut remarks, writer.as_mut(), exchange)?;
     let remarks = remarks.of_all(exchange)?;
-    let clock_error = accounts.doubtful.limit;
     let run_times = std::mem::take(&mut accounts.run_times);
     let written = match writer {
         Some(mut writer) => {
             let mut summary = summarize(tools, &locations, &computed, accounts, &run_times, &remarks, target);
-            summary.structure = StructureSummary::new(tools.trace, structure, clock_error);
+            summary.structure = StructureSummary::new(tools.trace, paths, structure);
             if let Some((place, details)) = details {
                 let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
                 add_details(&mut writer, place, &manifest, &details)?;

@@ -1,6 +1,7 @@
 //! Borders of iterations in the journal of a location, which has its time without the events in between.
 //!
-//! The ticks of all pieces before an event are the time since the first event, so borders are found by adding up. A piece is all
+//! The ticks of all pieces before an event, and those that belong to no row, are the time since the first event, so borders are
+//! found by adding up. A piece is all
 //! time of a row between two marks; a border inside cuts it there, as if the row's time had come before that of later pieces.
 
 use model::Ticks;
@@ -27,8 +28,8 @@ pub struct Borders {
 }
 
 impl Borders {
-    /// Finds the borders of iterations in a journal that ends at a time; of the `count` that all locations have.
-    pub fn new(journal: &Journal, end: Ticks, line: &LocationIterations, count: u64) -> Borders {
+    /// Finds the borders of iterations in a journal, of the `count` that all locations have.
+    pub fn new(journal: &Journal, line: &LocationIterations, count: u64) -> Borders {
         let mut times: Vec<(Ticks, u32)> = Vec::new();
         for (place, own) in line.own.iter().enumerate() {
             let number = u32::try_from(line.number_of_all(Some(place), count)).unwrap_or(0);
@@ -38,25 +39,27 @@ impl Borders {
             }
             times.extend([(own.begin, number), (own.end, 0)]);
         }
-        let all = || {
-            JournalPosition::default()
-                .until(journal.len())
-                .zip(journal.pieces(Default::default()..journal.len()))
-        };
-        let mut now = all().fold(end, |now, (_, (_, ticks))| now.saturating_sub(ticks));
-        let mut pieces = all().peekable();
+        let mut now = journal.begin();
+        let mut position = JournalPosition::default();
+        let mut skipped = journal.skipped().iter().peekable();
         let mut list: Vec<Border> = Vec::with_capacity(times.len());
         for (time, number) in times {
-            while let Some((_, (_, ticks))) =
-                pieces.next_if(|&(_, (_, ticks))| now < time && now.saturating_add(ticks) <= time)
-            {
+            while now < time {
+                if let Some((_, ticks)) = skipped.next_if(|skipped| skipped.0 <= position) {
+                    // What belongs to no row is on neither side.
+                    now = now.saturating_add(*ticks);
+                    continue;
+                }
+                let ticks = if position < journal.len() { journal.piece(position).1 } else { break };
+                if now.saturating_add(ticks) > time {
+                    break;
+                }
                 now = now.saturating_add(ticks);
+                position = position.next();
             }
-            if list.last().map_or(0, |border| border.number) == number {
-                continue;
+            if list.last().map_or(0, |border| border.number) != number {
+                list.push(Border { position, into: time.saturating_sub(now).max(0), number });
             }
-            let position = pieces.peek().map_or(journal.len(), |&(position, _)| position);
-            list.push(Border { position, into: (time - now).max(0), number });
         }
         Borders { list }
     }
@@ -123,17 +126,20 @@ mod tests {
         OwnIteration { first, behind, is_border: false, begin, last_enter, end, in_mpi: 0, has_gap: false }
     }
 
-    /// Two rows between two marks, 10 and 20 ticks; then a mark, and 30 ticks. The journal ends at 160.
+    /// From 100 on, two rows with 10 and 20 ticks before a mark; then 30 ticks, and behind 50 that belong to no row, 5.
     fn cut(iterations: &[(Ticks, Ticks)]) -> Vec<(u32, usize, Ticks)> {
         let mut journal = Journal::default();
+        journal.start(100);
         journal.spend(Row::new(0), 10);
         journal.spend(Row::new(1), 20);
         journal.mark(Row::new(2));
         journal.spend(Row::new(1), 30);
+        journal.skip(50);
+        journal.spend(Row::new(1), 5);
         let own: Vec<OwnIteration> = iterations.iter().map(|&(begin, end)| own(begin, end)).collect();
         let words = vec![0; own.len()].into();
         let line = LocationIterations { location: 0, numbering: Numbering::Own, own: own.into(), words };
-        let borders = Borders::new(&journal, 160, &line, 9);
+        let borders = Borders::new(&journal, &line, 9);
         let pieces = JournalPosition::default()
             .until(journal.len())
             .zip(journal.pieces(Default::default()..journal.len()));
@@ -146,19 +152,30 @@ mod tests {
 
     #[test]
     fn border_inside_a_piece_cuts_it() {
-        assert_eq!(
-            cut(&[(115, 140), (140, 160)]),
-            [(0, 0, 10), (0, 1, 5), (1, 1, 15), (1, 1, 10), (2, 1, 20)]
-        );
+        let parts = [(0, 0, 10), (0, 1, 5), (1, 1, 15), (1, 1, 10), (2, 1, 20), (0, 1, 5)];
+        assert_eq!(cut(&[(115, 140), (140, 160)]), parts);
     }
 
     #[test]
     fn borders_between_pieces_cut_none_and_what_is_between_iterations_is_outside() {
-        assert_eq!(cut(&[(110, 130), (150, 160)]), [(0, 0, 10), (1, 1, 20), (0, 1, 20), (2, 1, 10)]);
+        let parts = [(0, 0, 10), (1, 1, 20), (0, 1, 20), (2, 1, 10), (0, 1, 5)];
+        assert_eq!(cut(&[(110, 130), (150, 160)]), parts);
+    }
+
+    #[test]
+    fn time_that_belongs_to_no_row_passes() {
+        assert_eq!(
+            cut(&[(165, 200), (212, 215)]),
+            [(0, 0, 10), (0, 1, 20), (0, 1, 30), (0, 1, 2), (2, 1, 3)]
+        );
+        assert_eq!(
+            cut(&[(150, 211)]),
+            [(0, 0, 10), (0, 1, 20), (0, 1, 20), (1, 1, 10), (1, 1, 1), (0, 1, 4)]
+        );
     }
 
     #[test]
     fn without_iterations_all_is_outside() {
-        assert_eq!(cut(&[]), [(0, 0, 10), (0, 1, 20), (0, 1, 30)]);
+        assert_eq!(cut(&[]), [(0, 0, 10), (0, 1, 20), (0, 1, 30), (0, 1, 5)]);
     }
 }

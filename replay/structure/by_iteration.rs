@@ -1,5 +1,6 @@
 //! Values of metrics by iteration (structure 3.1): every addition to a severity at a call goes to the iteration of that call, too.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,15 +8,20 @@ use model::Ticks;
 
 use super::agree::{Agreed, Cursor};
 use super::borders::Borders;
+use super::local::OwnIteration;
+use super::map::{MapOfWorker, MapShape, SeriesMap};
 use super::series::Spread;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
-use crate::exchange::{Batch, Exchange, reduce};
+use crate::exchange::{Batch, Exchange, gather, reduce};
+use crate::fraction::whole_part;
+use crate::ids::ReportPath;
 use crate::int::{to_u32, to_u64, to_usize};
 use crate::journal::Journal;
+use crate::metrics::Metrics;
 use crate::severity::MetricId;
 use crate::walk::Walked;
-use crate::wire::{Wire, wire};
+use crate::wire::{self, Wire, wire};
 
 /// Rows of a series, besides that of what is outside. More iterations share rows.
 const ROWS: u64 = 1 << 17;
@@ -30,6 +36,17 @@ impl Blocks {
     /// Those of so many iterations.
     pub fn new(iterations: u64) -> Blocks {
         Blocks { shift: iterations.div_ceil(ROWS).next_power_of_two().trailing_zeros() }
+    }
+
+    /// Those of twice as many.
+    #[must_use]
+    pub fn doubled(self) -> Blocks {
+        Blocks { shift: self.shift + 1 }
+    }
+
+    /// How many iterations share a row.
+    pub fn size(self) -> u64 {
+        1 << self.shift
     }
 
     /// The row of an iteration by its number; what is outside, number 0, has row 0.
@@ -62,6 +79,60 @@ impl MetricSeries {
     }
 }
 
+/// Ticks of a location in an iteration that is looked at closely.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Detail {
+    /// The number of the iteration.
+    pub iteration: u32,
+    /// The metric.
+    pub metric: MetricId,
+    /// The location.
+    pub location: u32,
+    /// The value: ticks, rounded down, or bytes or occurrences.
+    pub value: i64,
+}
+
+wire!(Detail { iteration, metric, location, value });
+
+/// The place with most delay costs in an iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IterationCause {
+    /// The number of the iteration.
+    pub iteration: u32,
+    /// The location.
+    pub location: u32,
+    /// The call path.
+    pub path: ReportPath,
+    /// Its delay costs in the iteration, in shares of ticks.
+    pub costs: i128,
+    /// Those in the whole run.
+    pub costs_of_run: i128,
+}
+
+wire!(IterationCause { iteration, location, path, costs, costs_of_run });
+
+impl IterationCause {
+    /// What the place of the largest costs has more than others: of equals the first location and call path.
+    fn rank(&self) -> impl Ord + use<> {
+        (self.costs, Reverse(self.location), Reverse(self.path))
+    }
+}
+
+/// Values by iteration over all locations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Series {
+    /// How iterations share rows.
+    pub blocks: Blocks,
+    /// By metric.
+    pub metrics: BTreeMap<MetricId, MetricSeries>,
+    /// Values of each location in some iterations, by iteration, metric and location.
+    pub details: Vec<Detail>,
+    /// The place with most delay costs of these iterations.
+    pub causes: Vec<IterationCause>,
+    /// Ticks of groups of locations in blocks of iterations.
+    pub map: SeriesMap,
+}
+
 /// Collects values of the locations of a worker, process by process.
 #[derive(Debug)]
 pub struct ByIteration {
@@ -78,11 +149,22 @@ pub struct ByIteration {
     /// The place of those that were added to last.
     latest: usize,
     totals: BTreeMap<MetricId, MetricSeries>,
+    details: Vec<Detail>,
+    /// Those of the current process.
+    current_details: BTreeMap<(u32, MetricId, u32), i64>,
+    causes: Vec<IterationCause>,
+    map: MapOfWorker,
 }
 
 impl ByIteration {
-    /// Nothing yet of these processes.
-    pub fn new(agreed: Arc<Agreed>, processes: &[Walked]) -> ByIteration {
+    /// The time in iterations of these processes, and in MPI, and nothing else yet. Some iterations, whose numbers are `watched`,
+    /// are looked at closely; `locations` is the number of all.
+    pub fn new(
+        agreed: Arc<Agreed>,
+        processes: &[Walked],
+        watched: Vec<u32>,
+        (locations, metrics): (usize, &Metrics),
+    ) -> ByIteration {
         let cursor = Cursor::new(&agreed.locations);
         let blocks = Blocks::new(agreed.iterations);
         let mut lines = Vec::new();
@@ -98,8 +180,41 @@ impl ByIteration {
         }
         let first = processes.iter().flat_map(|walked| &walked.process.locations).next();
         let first = first.map_or(0, |location| location.location);
-        let (watched, current, totals) = Default::default();
-        ByIteration { agreed, cursor, blocks, lines, first, watched, current, latest: 0, totals }
+        let map = MapShape::new(locations, agreed.iterations, blocks);
+        let mut map = MapOfWorker::new(map, first, lines.len());
+        let mut details = Vec::new();
+        for line in &agreed.locations {
+            let number = |place: usize| line.number_of_all(Some(place), agreed.iterations);
+            let mut add = |metric: MetricId, ticks: fn(&OwnIteration) -> Ticks| {
+                let values = || line.own.iter().enumerate().map(|(place, own)| (number(place), ticks(own)));
+                map.add(line.location, metric, values());
+                for (number, value) in values() {
+                    let iteration = u32::try_from(number).unwrap_or(0);
+                    if watched.binary_search(&iteration).is_ok() {
+                        details.push(Detail { iteration, metric, location: line.location, value });
+                    }
+                }
+            };
+            add(metrics.time, |own| own.end - own.begin);
+            add(metrics.mpi, |own| own.in_mpi);
+        }
+        let (current, totals, current_details, causes) = Default::default();
+        let latest = 0;
+        ByIteration {
+            agreed,
+            cursor,
+            blocks,
+            lines,
+            first,
+            watched,
+            current,
+            latest,
+            totals,
+            details,
+            current_details,
+            causes,
+            map,
+        }
     }
 
     /// The numbers of iterations of which costs are told apart by call path.
@@ -107,11 +222,11 @@ impl ByIteration {
         &self.watched
     }
 
-    /// Borders of a location in its journal, which ends at a time.
-    pub fn borders(&self, location: u32, journal: &Journal, end: Ticks) -> Borders {
+    /// Borders of a location in its journal.
+    pub fn borders(&self, location: u32, journal: &Journal) -> Borders {
         let line = self.lines.get(location as usize - self.first).copied().flatten();
         line.map_or_else(Borders::default, |line| {
-            Borders::new(journal, end, &self.agreed.locations[line as usize], self.agreed.iterations)
+            Borders::new(journal, &self.agreed.locations[line as usize], self.agreed.iterations)
         })
     }
 
@@ -119,7 +234,17 @@ impl ByIteration {
     /// order, and each has a metric once.
     pub fn add_shares(&mut self, location: u32, metric: MetricId, values: impl Iterator<Item = (u64, i128)>) {
         let mut rows = vec![0; self.blocks.row(self.agreed.iterations) + 1];
-        values.for_each(|(number, share)| rows[self.blocks.row(number)] += share);
+        for (number, share) in values {
+            rows[self.blocks.row(number)] += share;
+            let iteration = u32::try_from(number).unwrap_or(0);
+            let ticks = whole_part(share);
+            if ticks != 0 && self.watched.binary_search(&iteration).is_ok() {
+                self.details.push(Detail { iteration, metric, location, value: ticks });
+            }
+        }
+        let ticks =
+            rows.iter().enumerate().skip(1).map(|(row, &share)| (self.blocks.first(row), whole_part(share)));
+        self.map.add(location, metric, ticks);
         let series = self.totals.entry(metric).or_insert_with(|| MetricSeries::new(rows.len(), true));
         series.locations += 1;
         for (spread, share) in series.values.iter_mut().zip(rows) {
@@ -129,7 +254,13 @@ impl ByIteration {
 
     /// Adds to a metric at a call of a location, which was entered at this time.
     pub fn add(&mut self, location: u32, enter: Ticks, metric: MetricId, value: i64) {
-        let row = self.blocks.row(self.number(location, enter));
+        let number = self.number(location, enter);
+        let row = self.blocks.row(number);
+        let iteration = u32::try_from(number).unwrap_or(0);
+        if self.watched.binary_search(&iteration).is_ok() {
+            let sum = self.current_details.entry((iteration, metric, location)).or_default();
+            *sum = value.saturating_add(*sum);
+        }
         let key = (location, metric);
         if self.current.get(self.latest).is_none_or(|(known, _)| *known != key) {
             self.latest = self.current.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
@@ -149,21 +280,59 @@ impl ByIteration {
 
     /// Ends a process: later ones have larger locations.
     pub fn end_process(&mut self) {
+        let details = std::mem::take(&mut self.current_details).into_iter().filter(|&(_, value)| value != 0);
+        let detail = |((iteration, metric, location), value)| Detail { iteration, metric, location, value };
+        self.details.extend(details.map(detail));
         self.current.sort_unstable_by_key(|(key, _)| *key);
         for ((location, metric), values) in self.current.drain(..) {
             let series = self.totals.entry(metric).or_insert_with(|| MetricSeries::new(values.len(), false));
             series.locations += 1;
-            for (spread, value) in series.values.iter_mut().zip(values) {
+            for (spread, &value) in series.values.iter_mut().zip(&values) {
                 spread.add(location, value);
             }
+            let blocks = self.blocks;
+            let values =
+                values.into_iter().enumerate().skip(1).map(|(row, value)| (blocks.first(row), value));
+            self.map.add(location, metric, values);
         }
     }
 
-    /// Returns the values over all workers, on worker 0, by metric.
+    /// Adds a place with delay costs in a watched iteration.
+    pub fn add_cause(&mut self, cause: IterationCause) {
+        match self.causes.iter_mut().find(|known| known.iteration == cause.iteration) {
+            None => self.causes.push(cause),
+            Some(known) if known.rank() < cause.rank() => *known = cause,
+            Some(_) => {}
+        }
+    }
+
+    /// Returns the values over all workers, on worker 0.
     ///
     /// # Errors
     /// If a worker failed.
-    pub fn of_all(self, exchange: &mut dyn Exchange) -> Result<BTreeMap<MetricId, MetricSeries>, Error> {
+    pub fn of_all(mut self, exchange: &mut dyn Exchange) -> Result<Series, Error> {
+        let mut batch = Batch::new();
+        (std::mem::take(&mut self.details), std::mem::take(&mut self.causes)).put(&mut batch);
+        let mut details: Vec<Detail> = Vec::new();
+        for batch in gather(exchange, batch)?.iter().filter(|batch| !batch.is_empty()) {
+            let (of_worker, causes) = wire::one::<(Vec<Detail>, Vec<IterationCause>)>(batch);
+            details.extend(of_worker);
+            causes.into_iter().for_each(|cause| self.add_cause(cause));
+        }
+        details.sort_unstable();
+        // Several iterations of a location may have one number.
+        details.dedup_by(|other, first| {
+            let is_same = |it: &Detail| (it.iteration, it.metric, it.location);
+            let is_one = is_same(other) == is_same(first);
+            if is_one {
+                first.value = other.value.saturating_add(first.value);
+            }
+            is_one
+        });
+        let mut causes = std::mem::take(&mut self.causes);
+        causes.sort_unstable_by_key(|cause| cause.iteration);
+        let blocks = self.blocks;
+        let map = self.map.of_all(exchange)?;
         let all = self.agreed.locations_of_all;
         let encode = |totals: &BTreeMap<MetricId, MetricSeries>| {
             let mut batch = Batch::new();
@@ -190,6 +359,6 @@ impl ByIteration {
         for series in totals.values_mut().filter(|series| series.locations < all) {
             series.values.iter_mut().for_each(|spread| spread.least = spread.least.min(0));
         }
-        Ok(totals)
+        Ok(Series { blocks, metrics: totals, details, causes, map })
     }
 }

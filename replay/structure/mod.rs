@@ -10,37 +10,43 @@ mod borders;
 mod by_iteration;
 mod groups;
 mod local;
+mod map;
 mod meetings;
 mod place;
 mod series;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use ::structure::Outlier;
+use model::Ticks;
 
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
-use crate::int::to_u64;
+use crate::int::{to_u32, to_u64};
 use crate::matching::Matches;
 use crate::operations::Operations;
-use crate::severity::MetricId;
 use crate::tools::Tools;
 use crate::walk::{Steps, Walked, WalkedLocation};
 use crate::wire::{self, Wire};
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
 pub use borders::Borders;
-pub use by_iteration::{Blocks, ByIteration, MetricSeries};
+pub use by_iteration::{Blocks, ByIteration, Detail, IterationCause, MetricSeries, Series};
+pub use map::{MapShape, SeriesMap};
 pub use place::Place;
 pub use series::{IterationTotals, Signature, Spread, signature};
 
 use groups::Groups;
 use local::Level;
 
+/// Outliers that are looked at closely.
+const WATCHED: usize = 6;
+
 /// Share of the steps that need known call sites for these to decide which steps are alike, in tenths.
 const KNOWN: u64 = 9;
 
 /// The structure of the run; of all locations on worker 0.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Structure {
     /// How iterations of different locations correspond.
     pub correspondence: Correspondence,
@@ -54,12 +60,14 @@ pub struct Structure {
     pub place: Place,
     /// The iterations of the main loop, from number 1 on.
     pub iterations: Vec<IterationTotals>,
-    /// Values of wait states and counts by iteration, by metric.
-    pub metrics: BTreeMap<MetricId, MetricSeries>,
+    /// Iterations that stand for others, and those unlike the others; of fewer than three there is none.
+    pub signature: Option<Signature>,
+    /// Values of metrics by iteration, once they are known.
+    pub series: Option<Series>,
 }
 
 /// What was found of the structure of the run.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub enum FoundStructure {
     /// It was not looked for.
     #[default]
@@ -144,9 +152,34 @@ pub fn find(
     processes.iter().map(located).sum::<i128>().put(&mut told);
     let run = share(exchange, told)?.iter().map(|batch| wire::one::<i128>(batch)).sum();
     let place = place::find(processes, &agreed, exchange)?;
-    let metrics = BTreeMap::new();
-    let structure = Structure { correspondence, run, locations, irregular, place, iterations, metrics };
+    let structure = Structure {
+        correspondence,
+        run,
+        locations,
+        irregular,
+        place,
+        iterations,
+        signature: None,
+        series: None,
+    };
     Ok(Some((Arc::new(agreed), structure)))
+}
+
+impl Structure {
+    /// Finds iterations that stand for others and those unlike the others, given the error of the clocks in ticks. Returns the
+    /// numbers of those to look at closely, ascending.
+    pub fn sign(&mut self, error: Ticks) -> Vec<u32> {
+        self.signature = signature(&self.iterations, error);
+        let Some(Signature { clusters, outliers, .. }) = &self.signature else { return Vec::new() };
+        let mut outliers: Vec<&Outlier> = outliers.iter().collect();
+        outliers.sort_by(|a, b| b.excess.abs().total_cmp(&a.excess.abs()));
+        let representatives = clusters.iter().map(|cluster| cluster.representative);
+        let places = outliers.into_iter().take(WATCHED).map(|outlier| outlier.place).chain(representatives);
+        let mut numbers: Vec<u32> = places.map(|place| to_u32(place + 1)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
 }
 
 /// Sums over all workers.

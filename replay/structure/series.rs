@@ -7,7 +7,7 @@ use super::agree::{Agreed, LocationIterations};
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, reduce};
-use crate::fraction::FRACTION;
+use crate::fraction::whole_part;
 use crate::int::to_usize;
 use crate::wire::{Wire, batch_of, wire};
 
@@ -30,7 +30,8 @@ pub struct Spread {
 wire!(Spread { sum, least, most, most_at });
 
 impl Spread {
-    pub(super) const NONE: Spread = Spread { sum: 0, least: i64::MAX, most: i64::MIN, most_at: u32::MAX };
+    /// Nothing yet: of no location.
+    pub const NONE: Spread = Spread { sum: 0, least: i64::MAX, most: i64::MIN, most_at: u32::MAX };
 
     pub(super) fn add(&mut self, location: u32, value: i64) {
         self.merge(&Spread { sum: value.into(), least: value, most: value, most_at: location });
@@ -38,7 +39,7 @@ impl Spread {
 
     /// Adds a share of ticks: only the sum keeps fractions.
     pub(super) fn add_share(&mut self, location: u32, share: i128) {
-        let ticks = i64::try_from(share >> FRACTION).unwrap_or(if share < 0 { i64::MIN } else { i64::MAX });
+        let ticks = whole_part(share);
         self.merge(&Spread { sum: share, least: ticks, most: ticks, most_at: location });
     }
 

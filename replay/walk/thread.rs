@@ -190,6 +190,8 @@ impl Thread {
     pub(super) fn account(&mut self, row: Row, time: Ticks) {
         if self.accounted != Ticks::MIN {
             self.add_time(row, self.accounted, time - self.accounted);
+        } else {
+            self.start(time);
         }
         self.accounted = time;
     }
@@ -214,7 +216,20 @@ impl Thread {
 
     /// Discards the time since the last account: nothing ran.
     pub(super) fn skip(&mut self, time: Ticks) {
+        if self.accounted == Ticks::MIN {
+            self.start(time);
+        } else if let Numbering::Journal(journal) = &mut self.numbering {
+            journal.skip(time - self.accounted);
+        }
         self.accounted = time;
+    }
+
+    /// Notes the time of the first event.
+    #[cold]
+    fn start(&mut self, time: Ticks) {
+        if let Numbering::Journal(journal) = &mut self.numbering {
+            journal.start(time);
+        }
     }
 
     /// Adds exclusive time from a time on to a row.

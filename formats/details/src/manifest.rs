@@ -62,8 +62,67 @@ pub struct Manifest {
     pub communicators: Vec<Communicator>,
     /// Tables of the report.
     pub tables: Vec<Member>,
+    /// The main loop, with the tables `series…`; `None` without a loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub main_loop: Option<MainLoop>,
     /// The numbers of the analyzer's summary.
     pub summary: Summary,
+}
+
+/// The main loop of the run.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MainLoop {
+    /// Number of iterations.
+    pub iterations: u64,
+    /// How many neighbouring iterations share a row of `series` and `series_values`: a power of two.
+    pub block: u64,
+    /// Number of locations that call MPI.
+    pub locations: u64,
+    /// Ticks of these between the end of `MPI_Init` and the start of `MPI_Finalize`.
+    pub run: u64,
+    /// Messages whose ends are in iterations of different numbers.
+    pub crossing: u64,
+    /// Collective operations whose members are in iterations of different numbers.
+    pub disagreeing: u64,
+    /// Unique names of the metrics to which the tables refer by position.
+    pub metrics: Vec<String>,
+    /// Kinds of iterations, by number.
+    pub kinds: Vec<Kind>,
+    /// By how much iterations get longer over the run, relative to the median; `None` without a trend.
+    pub trend: Option<f64>,
+    /// Where most delay costs are, of the iterations in `series_details`.
+    pub causes: Vec<IterationCause>,
+    /// Locations of a group of `series_map`; the last one may have fewer.
+    pub map_span: u64,
+    /// Iterations of a column of `series_map`: a power of two.
+    pub map_block: u64,
+}
+
+/// Iterations that are alike.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Kind {
+    /// How many there are.
+    pub iterations: u64,
+    /// The number of the one that stands for them.
+    pub representative: u64,
+}
+
+/// The place with most delay costs in an iteration.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IterationCause {
+    /// The number of the iteration.
+    pub iteration: u64,
+    /// The location.
+    pub location: u32,
+    /// The call path.
+    pub cnode: u32,
+    /// Its delay costs in the iteration, in ticks.
+    pub ticks: f64,
+    /// Those in the whole run, in ticks.
+    pub ticks_of_run: f64,
 }
 
 /// A class of time: each tick of a location belongs to one.

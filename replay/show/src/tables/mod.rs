@@ -3,6 +3,7 @@
 pub mod cells;
 pub mod communication;
 pub mod grid;
+pub mod series;
 pub mod waits;
 pub mod windows;
 

@@ -1,0 +1,137 @@
+//! Tables of the main loop, `series` and `series_values`: its iterations, and values of metrics by iteration.
+
+use details::Table;
+use details::manifest::{MainLoop, Manifest};
+
+use super::{Columns, seconds};
+use crate::error::Result;
+
+/// An iteration, or neighbouring ones where there are very many.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Iteration {
+    /// The number of the first one.
+    pub number: u64,
+    /// When the first location begins, and when the last one ends, in seconds since the begin of the trace.
+    pub begin: f64,
+    /// See `begin`.
+    pub end: f64,
+    /// Seconds until the last location is through.
+    pub elapsed: f64,
+    /// Locations that have it.
+    pub locations: u64,
+    /// The longest time outside of MPI, in seconds, and where that is.
+    pub most_computation: f64,
+    /// See `most_computation`.
+    pub most_computation_at: Option<usize>,
+    /// Place among the kinds of the manifest, if it has one.
+    pub kind: Option<usize>,
+    /// Whether the loop is entered or left there.
+    pub is_border: bool,
+    /// Whether recording was off during it.
+    pub has_gap: bool,
+    /// Whether it is unlike those around it.
+    pub is_unlike: bool,
+    /// Whether it represents its kind.
+    pub is_representative: bool,
+}
+
+/// A metric in an iteration.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Value {
+    /// Over all locations: seconds, bytes or occurrences.
+    pub sum: f64,
+    /// The least and the most of a location.
+    pub least: f64,
+    /// See `least`.
+    pub most: f64,
+    /// The location with most.
+    pub most_at: Option<usize>,
+}
+
+/// Reads the iterations of a report with so many locations.
+///
+/// # Errors
+/// If the table is damaged.
+pub fn iterations(
+    manifest: &Manifest,
+    main_loop: &MainLoop,
+    table: &Table,
+    locations: usize,
+) -> Result<Vec<Iteration>> {
+    let columns = Columns::of("series", table);
+    let [numbers, begins, ends, elapsed, counts, most, flags] =
+        ["iteration", "begin", "end", "elapsed", "locations", "most_computation", "flags"]
+            .map(|name| columns.integers(name));
+    let (numbers, begins, ends, elapsed) = (numbers?, begins?, ends?, elapsed?);
+    let (counts, most, flags) = (counts?, most?, flags?);
+    let most_at = columns.positions("most_computation_location", locations)?;
+    let kinds = columns.positions("kind", main_loop.kinds.len())?;
+    let rows = 0..table.rows();
+    let iteration = |row: usize| {
+        let number =
+            u64::try_from(numbers[row]).ok().filter(|number| (1..=main_loop.iterations).contains(number));
+        let number =
+            number.ok_or_else(|| columns.wrong(&format!("row {row}: no iteration has its number")))?;
+        let has = |flag: i64| flags[row] & flag != 0;
+        let of = |ticks: &[i64]| seconds(manifest, ticks[row]);
+        Ok(Iteration {
+            number,
+            begin: of(&begins),
+            end: of(&ends),
+            elapsed: of(&elapsed),
+            locations: u64::try_from(counts[row]).unwrap_or(0),
+            most_computation: of(&most),
+            most_computation_at: most_at[row],
+            kind: kinds[row],
+            is_border: has(1),
+            has_gap: has(2),
+            is_unlike: has(4),
+            is_representative: has(8),
+        })
+    };
+    let all: Vec<Iteration> = rows.map(iteration).collect::<Result<_>>()?;
+    match all.windows(2).all(|pair| pair[0].number < pair[1].number) {
+        true => Ok(all),
+        false => Err(columns.wrong("iterations are not in order")),
+    }
+}
+
+/// Reads the values of a metric, by its place in the metrics of the loop: of what is outside, and of each row of `iterations`.
+/// Those of time are in seconds.
+///
+/// # Errors
+/// If the table is damaged.
+pub fn values(
+    manifest: &Manifest,
+    table: &Table,
+    (metric, is_time): (usize, bool),
+    (iterations, locations): (&[Iteration], usize),
+) -> Result<(Option<Value>, Vec<Option<Value>>)> {
+    let columns = Columns::of("series_values", table);
+    let [metrics, numbers, sums, fractions, least, most] =
+        ["metric", "iteration", "sum", "fraction", "least", "most"].map(|name| columns.integers(name));
+    let (metrics, numbers, sums, fractions, least, most) =
+        (metrics?, numbers?, sums?, fractions?, least?, most?);
+    let most_at = columns.positions("location", locations)?;
+    let amount = |value: i64| {
+        #[expect(clippy::cast_precision_loss, reason = "numbers for people; exact up to 2^53")]
+        let amount = value as f64;
+        if is_time { seconds(manifest, value) } else { amount }
+    };
+    let mut outside = None;
+    let mut all = vec![None; iterations.len()];
+    for row in (0..table.rows()).filter(|&row| usize::try_from(metrics[row]) == Ok(metric)) {
+        #[expect(clippy::cast_precision_loss, reason = "a part of a tick")]
+        let part = fractions[row] as f64 / (1_u64 << 56) as f64;
+        let sum = amount(sums[row]) + part * amount(1);
+        let value =
+            Some(Value { sum, least: amount(least[row]), most: amount(most[row]), most_at: most_at[row] });
+        let number = u64::try_from(numbers[row]).unwrap_or(u64::MAX);
+        match iterations.binary_search_by_key(&number, |it| it.number) {
+            Ok(at) => all[at] = value,
+            Err(_) if number == 0 => outside = value,
+            Err(_) => return Err(columns.wrong(&format!("row {row}: no iteration has its number"))),
+        }
+    }
+    Ok((outside, all))
+}

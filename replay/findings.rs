@@ -160,6 +160,12 @@ findings! {
          kind on a window, which MPI forbids: which operation is whose is unknown; the order of begin was taken.";
     ContradictingNeighborhood, Wrong, "contradicting neighbourhood",
         "A rank names another one as neighbour that it receives from, which does not send to it; the pair was left out.";
+    IrregularStructure, Note, "irregular structure",
+        "A location calls MPI at too many places to tell them all apart, or its loops nest too deep to find them all: its \
+         iterations may not be those of the program.";
+    DifferentIterations, Note, "iterations do not correspond",
+        "A message or collective operation joins iterations of different numbers: the ranks' loops may not be the same, and values \
+         by iteration compare different things.";
     CollectiveMismatch, Wrong, "contradicting collective",
         "Members of a communicator disagree on which collective operation or root it is; it was not analysed.";
 }

@@ -88,7 +88,7 @@ pub use exchange::Exchange;
 pub use options::{DetailsPlace, MemoryLimit, Options, Semantics};
 pub use report::{MainLoop, StructureSummary, Summary, WaitState};
 
-use crate::structure::{Agreed, ByIteration, FoundStructure};
+use crate::structure::{Agreed, ByIteration, FoundStructure, Structure};
 use agreement::Basis;
 use assignment::Owners;
 use causes::{Collected, Culprits};
@@ -359,6 +359,7 @@ impl Job {
         tools: &Tools<'_>,
         walked: &[Walked],
         matches: &[Matches],
+        findings: &mut Findings,
         exchange: &mut dyn Exchange,
     ) -> Result<(FoundStructure, Option<Arc<Agreed>>), Error> {
         if !self.has_structure {
@@ -368,10 +369,31 @@ impl Job {
         if share(exchange, vec![u64::from(is_short)])?.iter().any(|batch| batch[..] == [1]) {
             return Ok((FoundStructure::MemoryIsShort, None));
         }
-        Ok(match structure::find(tools, walked, matches, exchange)? {
+        Ok(match structure::find(tools, walked, matches, findings, exchange)? {
             Some((agreed, structure)) => (FoundStructure::Loop(structure), Some(agreed)),
             None => (FoundStructure::NoLoop, None),
         })
+    }
+
+    /// Prepares values by iteration of this worker's processes, if all workers have the memory for them.
+    fn by_iteration(
+        &self,
+        agreed: Arc<Agreed>,
+        structure: &mut Structure,
+        walked: &[Walked],
+        clock_error: Ticks,
+        exchange: &mut dyn Exchange,
+    ) -> Result<Option<ByIteration>, Error> {
+        let watched = if exchange.worker() == 0 { structure.sign(clock_error) } else { Vec::new() };
+        let locations = self.trace.locations.len();
+        let needed = structure::bytes_of_series(&agreed, walked, locations);
+        let is_short = self.memory.check(needed).is_err();
+        if share(exchange, vec![u64::from(is_short)])?.iter().any(|batch| batch[..] == [1]) {
+            return Ok(None);
+        }
+        let watched = broadcast(exchange, wire::batch_of(&watched))?;
+        let of_all = (locations, &self.metrics);
+        Ok(Some(ByIteration::new(agreed, walked, wire::all(&watched).collect(), of_all)))
     }
 
     /// Runs the pipeline for one worker.
@@ -409,24 +431,18 @@ impl Job {
         let latecomers = details.as_mut().map(DetailsCollector::latecomers);
         let matches = matching::match_operations(&tools, &walked, &mut findings, latecomers, exchange)?;
         deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
-        let (mut found_structure, agreed) = self.structure(&tools, &walked, &matches, exchange)?;
+        let (mut found_structure, agreed) =
+            self.structure(&tools, &walked, &matches, &mut findings, exchange)?;
         walked.iter_mut().for_each(|walked| walked.steps.clear());
 
         progress.phase("find wait states");
         let bounds = statistics::bounds(&walked, trace.semantics, exchange)?;
         let clock_error = clock_errors::largest(&walked, &matches, exchange)?;
-        let mut by_iteration = match agreed {
-            Some(agreed) => {
-                let watched = match &mut found_structure {
-                    FoundStructure::Loop(structure) if exchange.worker() == 0 => structure.sign(clock_error),
-                    _ => Vec::new(),
-                };
-                let watched = broadcast(exchange, wire::batch_of(&watched))?;
-                let watched = wire::all(&watched).collect();
-                let of_all = (trace.locations.len(), metrics);
-                Some(ByIteration::new(agreed, &walked, watched, of_all))
+        let mut by_iteration = match (agreed, &mut found_structure) {
+            (Some(agreed), FoundStructure::Loop(structure)) => {
+                self.by_iteration(agreed, structure, &walked, clock_error, exchange)?
             }
-            None => None,
+            _ => None,
         };
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);

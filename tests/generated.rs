@@ -38,7 +38,7 @@ fn nothing_is_odd_in_any_pattern() {
     let directory = in_memory();
     for pattern in PATTERNS {
         let table = table(&generated(&job(pattern), directory.path(), pattern.name));
-        assert!(table.findings().is_empty(), "{}: {:?}", pattern.name, table.findings());
+        assert!(table.oddities().is_empty(), "{}: {:?}", pattern.name, table.oddities());
         // Where it is known who waits, that is compared below.
         if pattern.severities.is_none() {
             let sum = |metric| (0..table.locations).map(|rank| table.sum(metric, rank)).sum::<f64>();
@@ -55,7 +55,7 @@ fn call_sites_change_no_wait() {
         let plain = table(&generated(&job(pattern), directory.path(), pattern.name));
         let job = Job { call_sites: true, ..job(pattern) };
         let sites = table(&generated(&job, directory.path(), &format!("{}-sites", pattern.name)));
-        assert!(sites.findings().is_empty(), "{}: {:?}", pattern.name, sites.findings());
+        assert!(sites.oddities().is_empty(), "{}: {:?}", pattern.name, sites.oddities());
         assert!(sites.paths.len() >= plain.paths.len(), "{}", pattern.name);
         // Costs and what waits propagate to compare call paths, of which there are more.
         let is_wait = |id: &str| patterns::PATTERNS.iter().any(|it| it.is_waiting && it.metric.id == id);
@@ -151,7 +151,7 @@ fn corrected_clocks_make_no_difference() {
         let experiment = generated(&wrong, directory.path(), &format!("{}-wrong", pattern.name));
         let wrong = table(&experiment);
         let right = table(&generated(&right, directory.path(), pattern.name));
-        assert!(wrong.findings().is_empty(), "{}: {:?}", pattern.name, wrong.findings());
+        assert!(wrong.oddities().is_empty(), "{}: {:?}", pattern.name, wrong.oddities());
         assert_eq!(right.paths, wrong.paths);
         for (metric, unit, _) in &right.metrics {
             let all: f64 = (0..right.locations).map(|location| right.sum(metric, location)).sum();
@@ -180,6 +180,6 @@ fn clocks_that_are_known_badly_show() {
     let directory = in_memory();
     let wrong = Job { drift: 100.0, clock_error: 5000, ..job(Pattern::find("ring").unwrap()) };
     let table = table(&generated(&wrong, directory.path(), "ring"));
-    let findings: Vec<String> = table.findings().into_keys().collect();
+    let findings: Vec<String> = table.oddities().into_keys().collect();
     assert_eq!(findings, ["message received before it was sent"]);
 }

@@ -99,7 +99,7 @@ fn laws_hold_for_random_traces_and_both_semantics_agree_on_them() {
                     usize::from(names.iter().any(|name| *name == metric));
             }
         }
-        let finding = tables.iter().flat_map(Table::findings).find(|(name, _)| {
+        let finding = tables.iter().flat_map(Table::oddities).find(|(name, _)| {
             !["message received before it was sent", "collective left before it was entered", "cyclic wait"]
                 .contains(&name.as_str())
         });
@@ -172,7 +172,7 @@ fn laws_hold_for_random_tasks() {
         let what = format!("random tasks {seed}");
         check(path, &what, Semantics::Reference, false, &mut problems);
         let table = check(path, &what, Semantics::Corrected, true, &mut problems);
-        for (name, count) in table.iter().flat_map(Table::findings) {
+        for (name, count) in table.iter().flat_map(Table::oddities) {
             problems.push(format!("{what}: finding {name} {count} times, though nothing is odd"));
         }
     }

@@ -74,7 +74,7 @@ fn tables_of_the_loop_agree_with_each_other() {
             let lost = values[key] - sum;
             let may_lose = id.starts_with("delay") || id.starts_with("mpi_wait_");
             assert!(
-                lost == 0 || may_lose && (0..=i128::from(main_loop.locations)).contains(&lost),
+                lost == 0 || may_lose && (0..=i128::from(details.manifest.locations)).contains(&lost),
                 "{name}: {id}: {lost}"
             );
         }

@@ -11,15 +11,10 @@ use super::summary::printable;
 use crate::fraction::float;
 use crate::int::to_u64;
 use crate::report_paths::ReportPaths;
-use crate::structure::{Correspondence, FoundStructure, IterationTotals, Signature, Structure};
+use crate::structure::{
+    Correspondence, FoundStructure, ITERATIONS, IterationTotals, SHARE, Signature, Structure,
+};
 use crate::trace::Trace;
-
-/// Iterations, and share of the time, that a loop needs to be described.
-const ITERATIONS: usize = 3;
-const SHARE: f64 = 0.2;
-
-/// Share of the messages that must join iterations of one number.
-const CORRESPONDING: f64 = 0.99;
 
 /// Iterations, or kinds of these, that are named.
 const NAMED: usize = 5;
@@ -154,6 +149,8 @@ pub struct MainLoop {
     pub kinds: Vec<Kind>,
     /// Change of an iteration's time over the run, relative to the median; `None` without a trend.
     pub trend: Option<f64>,
+    /// Whether values by iteration are known: not if memory is short.
+    pub has_series: bool,
     /// How iterations of different locations correspond.
     pub correspondence: Correspondence,
 }
@@ -161,9 +158,8 @@ pub struct MainLoop {
 impl MainLoop {
     /// Describes the main loop.
     pub(super) fn new(trace: &Trace, paths: &ReportPaths, structure: &Structure) -> MainLoop {
-        let Structure { iterations, correspondence, run, locations, irregular, place, .. } = structure;
+        let Structure { iterations, correspondence, locations, irregular, place, .. } = structure;
         let seconds = |ticks: Ticks| trace.definitions.clock.seconds(ticks.into());
-        let time: i128 = iterations.iter().map(|one| one.time.sum).sum();
         // What is behind the last call of a loop is in no iteration, so first and last ones may be shorter.
         let inner: Vec<&IterationTotals> = iterations.iter().filter(|one| !one.is_border).collect();
         let usual = if inner.len() < ITERATIONS { iterations.iter().collect() } else { inner };
@@ -222,22 +218,21 @@ impl MainLoop {
             iterations: iterations.len(),
             locations: [iterations.iter().map(|one| one.locations).min().unwrap_or(0), *locations],
             are_ranks: *locations == to_u64(trace.processes.len()),
-            share: time as f64 / (*run).max(1) as f64,
+            share: structure.share(),
             elapsed: median(IterationTotals::elapsed),
             irregular: *irregular,
             with_gaps: iterations.iter().filter(|one| one.has_gap).count(),
             unlike: outliers.iter().map(unlike).collect(),
             kinds,
             trend,
+            has_series: structure.series.is_some(),
             correspondence: *correspondence,
         }
     }
 
     /// Whether iterations of one number are the same at all locations, as far as messages and collective operations show.
     pub fn corresponds(&self) -> bool {
-        let Correspondence { within, outside, crossing, disagreeing } = self.correspondence;
-        let messages = within + outside + crossing;
-        disagreeing == 0 && crossing as f64 <= (1.0 - CORRESPONDING) * messages as f64
+        self.correspondence.holds()
     }
 
     fn fmt_iterations(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -344,6 +339,9 @@ impl fmt::Display for MainLoop {
                 f,
                 "  Recording was off during {gaps} of them, whose times hold what was not recorded"
             )?,
+        }
+        if !self.has_series {
+            writeln!(f, "  Values by iteration are left out, as memory is short (--memory)")?;
         }
         if !self.corresponds() {
             let Correspondence { within, outside, crossing, disagreeing } = self.correspondence;

@@ -50,6 +50,8 @@ pub struct LocationIterations {
     pub location: u32,
     /// How they get common numbers.
     pub numbering: Numbering,
+    /// Whether it has too many different calls to tell them all apart, or loops too deep to find them all.
+    pub is_irregular: bool,
     /// Its own iterations, in the order of time.
     pub own: Arc<[OwnIteration]>,
     /// The word of each of these.
@@ -82,6 +84,18 @@ pub struct Correspondence {
     pub crossing: u64,
     /// Collective operations whose members have different numbers.
     pub disagreeing: u64,
+}
+
+/// Share of the messages that must join iterations of one number.
+const CORRESPONDING: f64 = 0.99;
+
+impl Correspondence {
+    /// Whether iterations of one number are the same at all locations, as far as messages and collective operations show.
+    pub fn holds(&self) -> bool {
+        let Correspondence { within, outside, crossing, disagreeing } = *self;
+        let messages = within + outside + crossing;
+        disagreeing == 0 && crossing as f64 <= (1.0 - CORRESPONDING) * messages as f64
+    }
 }
 
 impl LocationIterations {
@@ -125,7 +139,9 @@ pub(super) fn agree(
         let ticks = own.iter().map(|it| i128::from(it.end - it.begin)).sum::<i128>();
         *weights.entry(to_u64(own.len())).or_default() += ticks;
         let (location, numbering) = (to_u32(location.location), Numbering::NotComparable);
-        lines.push(LocationIterations { location, numbering, own: own.into(), words: words.into() });
+        let is_irregular = local.is_irregular;
+        let (own, words) = (own.into(), words.into());
+        lines.push(LocationIterations { location, numbering, is_irregular, own, words });
     }
     let irregular = locals.iter().filter(|local| local.is_irregular).count();
     let [locations_of_all, irregular] = super::summed([lines.len(), irregular].map(to_u64), exchange)?;

@@ -138,7 +138,13 @@ mod tests {
         journal.spend(Row::new(1), 5);
         let own: Vec<OwnIteration> = iterations.iter().map(|&(begin, end)| own(begin, end)).collect();
         let words = vec![0; own.len()].into();
-        let line = LocationIterations { location: 0, numbering: Numbering::Own, own: own.into(), words };
+        let line = LocationIterations {
+            location: 0,
+            numbering: Numbering::Own,
+            is_irregular: false,
+            own: own.into(),
+            words,
+        };
         let borders = Borders::new(&journal, &line, 9);
         let pieces = JournalPosition::default()
             .until(journal.len())

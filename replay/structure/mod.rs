@@ -13,6 +13,7 @@ mod local;
 mod map;
 mod meetings;
 mod place;
+mod remarks;
 mod series;
 
 use std::sync::Arc;
@@ -21,7 +22,8 @@ use ::structure::Outlier;
 use model::Ticks;
 
 use crate::error::Error;
-use crate::exchange::{Batch, Exchange, share};
+use crate::exchange::{Batch, Exchange, broadcast, share};
+use crate::findings::Findings;
 use crate::int::{to_u32, to_u64};
 use crate::matching::Matches;
 use crate::operations::Operations;
@@ -31,13 +33,21 @@ use crate::wire::{self, Wire};
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
 pub use borders::Borders;
-pub use by_iteration::{Blocks, ByIteration, Detail, IterationCause, MetricSeries, Series};
+pub use by_iteration::{
+    Blocks, ByIteration, Detail, IterationCause, MetricSeries, Series, bytes_needed as bytes_of_series,
+};
 pub use map::{MapShape, SeriesMap};
 pub use place::Place;
 pub use series::{IterationTotals, Signature, Spread, signature};
 
 use groups::Groups;
 use local::Level;
+
+/// Iterations that a loop needs to be described.
+pub const ITERATIONS: usize = 3;
+
+/// Share of the time that a loop needs to be described.
+pub const SHARE: f64 = 0.2;
 
 /// Outliers that are looked at closely.
 const WATCHED: usize = 6;
@@ -62,7 +72,7 @@ pub struct Structure {
     pub iterations: Vec<IterationTotals>,
     /// Iterations that stand for others, and those unlike the others; of fewer than three there is none.
     pub signature: Option<Signature>,
-    /// Values of metrics by iteration, once they are known.
+    /// Values of metrics by iteration, once they are known; `None` if there is too little memory for them.
     pub series: Option<Series>,
 }
 
@@ -108,7 +118,8 @@ pub fn bytes_needed(processes: &[Walked]) -> u64 {
     processes.iter().map(of_process).sum()
 }
 
-/// Finds the structure of the run: common numbers of the iterations of all locations; `None` without a loop.
+/// Finds the structure of the run: common numbers of the iterations of all locations; `None` without a loop. Adds what is odd to the
+/// findings.
 ///
 /// # Errors
 /// If a worker failed.
@@ -116,6 +127,7 @@ pub fn find(
     tools: &Tools<'_>,
     processes: &[Walked],
     matches: &[Matches],
+    findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<(Arc<Agreed>, Structure)>, Error> {
     let mut sums = [0_u64; 2];
@@ -162,10 +174,19 @@ pub fn find(
         signature: None,
         series: None,
     };
+    let is_notable = structure.iterations.len() >= ITERATIONS && structure.share() >= SHARE;
+    let is_notable = broadcast(exchange, vec![u64::from(is_notable)])? == [1];
+    remarks::add(tools, (processes, matches), (&agreed, is_notable), findings, exchange)?;
     Ok(Some((Arc::new(agreed), structure)))
 }
 
 impl Structure {
+    /// The share of the time of all locations with steps that is in iterations, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        let time: i128 = self.iterations.iter().map(|one| one.time.sum).sum();
+        time as f64 / self.run.max(1) as f64
+    }
+
     /// Finds iterations that stand for others and those unlike the others, given the error of the clocks in ticks. Returns the
     /// numbers of those to look at closely, ascending.
     pub fn sign(&mut self, error: Ticks) -> Vec<u32> {

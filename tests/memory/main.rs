@@ -163,7 +163,8 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
         });
         check("match", needed, peak);
         let needed = structure::bytes_needed(&processes);
-        let (_, peak) = peak_of(|| structure::find(&tools, &processes, &matches, &mut Solo).unwrap());
+        let (_, peak) =
+            peak_of(|| structure::find(&tools, &processes, &matches, &mut findings, &mut Solo).unwrap());
         check("structure", needed, peak);
         drop((matches, processes));
 

@@ -14,6 +14,7 @@ mod one_sided;
 mod records;
 mod references;
 mod report;
+mod structure;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -69,7 +70,7 @@ enum Outcome {
     Harmless(&'static str),
 }
 
-const SECTIONS: [&Section; 10] = [
+const SECTIONS: [&Section; 11] = [
     &anchor::SECTION,
     &chunks::SECTION,
     &records::SECTION,
@@ -79,6 +80,7 @@ const SECTIONS: [&Section; 10] = [
     &local::SECTION,
     &events::SECTION,
     &one_sided::SECTION,
+    &structure::SECTION,
     &report::SECTION,
 ];
 

@@ -98,6 +98,13 @@ impl Table {
         of_findings.collect()
     }
 
+    /// The findings about what was recorded: not that loops of ranks differ, as they may in random programs.
+    pub(crate) fn oddities(&self) -> BTreeMap<String, u64> {
+        let mut findings = self.findings();
+        findings.remove("iterations do not correspond");
+        findings
+    }
+
     /// Whether a metric is one of time.
     pub(crate) fn is_time(&self, metric: &str) -> bool {
         self.metric(metric).is_some_and(|at| self.metrics[at].1 == "sec")

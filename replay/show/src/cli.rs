@@ -53,6 +53,8 @@ enum Command {
     History(commands::history::Args),
     /// Show locations over time
     Time(commands::time::Args),
+    /// Show the iterations of the main loop
+    Iterations(commands::iterations::Args),
     /// Write the report in a format of another tool
     Export(commands::export::Args),
     /// Show the severest waits, and how each came about
@@ -82,6 +84,7 @@ impl Command {
             Command::Check(args) => commands::check::run(args, output),
             Command::History(args) => commands::history::run(args, output),
             Command::Time(args) => commands::time::run(args, output),
+            Command::Iterations(args) => commands::iterations::run(args, output),
             Command::Waits(args) => commands::waits::run(args, output),
             Command::Export(args) => commands::export::run(args, output),
             Command::Matrix(args) => commands::matrix::run(args, output),

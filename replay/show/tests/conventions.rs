@@ -151,7 +151,7 @@ fn report_without_details_says_which_table_is_missing_and_how_to_get_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("r.cubex");
     example::report(&Names::default()).write(&path, &[]);
-    for command in ["time", "waits", "matrix"] {
+    for command in ["time", "iterations", "waits", "matrix"] {
         let printed = run(80, &[command, path.to_str().unwrap()]);
         assert_eq!(printed.status, Status::Failed);
         assert!(printed.messages.contains("no member replay.json"), "{}", printed.messages);

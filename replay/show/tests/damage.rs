@@ -13,7 +13,8 @@ fn run_all(change: impl FnOnce(&mut Vec<(String, Vec<u8>)>)) -> Vec<(String, Str
     example::write(&path, &Names::default(), change);
     let printed = COMMANDS.iter().map(|command| {
         let printed = run(80, &[command, &[path.to_str().unwrap()][..]].concat());
-        let needs_details = command.first().is_some_and(|it| ["time", "waits", "matrix"].contains(it));
+        let needs_details =
+            command.first().is_some_and(|it| ["time", "iterations", "waits", "matrix"].contains(it));
         if !needs_details {
             assert_eq!(printed.status, Status::Done, "{command:?}: {}", printed.messages);
             assert!(!printed.results.is_empty());

@@ -9,7 +9,7 @@ use crate::support::example::{self, Names};
 use crate::support::{run, run_in};
 
 /// Every command with options that show different things; the file comes last.
-pub(crate) const COMMANDS: [&[&str]; 20] = [
+pub(crate) const COMMANDS: [&[&str]; 22] = [
     &[],
     &["tree"],
     &["tree", "--min", "0", "--exclusive", "--sort", "value"],
@@ -22,6 +22,8 @@ pub(crate) const COMMANDS: [&[&str]; 20] = [
     &["ranks", "--by", "node"],
     &["time"],
     &["time", "-m", "compute", "--from", "0.03", "--to", "0.1", "--rows", "2"],
+    &["iterations"],
+    &["iterations", "--kind", "2", "-m", "time"],
     &["waits"],
     &["waits", "--chain", "-n", "2"],
     &["waits", "-i", "1"],

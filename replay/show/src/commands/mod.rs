@@ -12,6 +12,7 @@ pub mod first;
 mod gates;
 pub mod history;
 pub mod html;
+pub mod iterations;
 pub mod manual;
 pub mod matrix;
 pub mod ranks;

@@ -108,6 +108,7 @@ fn manifest(names: &Names) -> Manifest {
         program: names.program.clone(),
         recorder: "tests".into(),
         semantics: "corrected".into(),
+        main_loop: None,
         classes: vec![class("compute", "work"), class("late_sender", "wait")],
         levels: vec![
             Level { span: 1, groups: 4, bins: 4, bin_ticks: 1000 },

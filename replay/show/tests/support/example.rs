@@ -4,8 +4,8 @@ use std::path::Path;
 
 use cubex::{CnodeId, MetricId, Region};
 use details::manifest::{
-    Class, Clocks, Communicator, Complete, Coverage, Culprit, Finding, Level, Manifest, Member, Metric, Part,
-    SCHEMA, Summary, member,
+    Class, Clocks, Communicator, Complete, Coverage, Culprit, Finding, IterationCause, Kind, Level, MainLoop,
+    Manifest, Member, Metric, Part, SCHEMA, Summary, member,
 };
 use details::{Column, Table, Values};
 
@@ -153,6 +153,25 @@ pub(crate) fn manifest(names: &Names) -> Manifest {
             clocks: Clocks { error: 0.000_012, ..Clocks::default() },
             ..Summary::default()
         },
+        main_loop: Some(MainLoop {
+            iterations: 3,
+            block: 1,
+            locations: 4,
+            run: 480_000,
+            metrics: vec!["time".into(), "mpi".into()],
+            kinds: vec![Kind { iterations: 2, representative: 1 }, Kind { iterations: 1, representative: 2 }],
+            trend: Some(0.25),
+            causes: vec![IterationCause {
+                iteration: 2,
+                location: 2,
+                cnode: 4,
+                ticks: 60_000.0,
+                ticks_of_run: 70_000.0,
+            }],
+            map_span: 1,
+            map_block: 1,
+            ..MainLoop::default()
+        }),
         ..Manifest::default()
     }
 }
@@ -262,6 +281,33 @@ pub(crate) fn tables() -> Vec<Table> {
                 ("cause_location", u32s(&[2, 1, 0, 0])),
                 ("cause_cnode", u32s(&[3, 3, 3, 3])),
                 ("cause_time", i64s(&[120_000, 110_000, 100_000, 100_000])),
+            ],
+        ),
+        table(
+            "series",
+            vec![
+                ("iteration", u32s(&[1, 2, 3])),
+                ("begin", i64s(&[10_000, 40_000, 100_000])),
+                ("end", i64s(&[41_000, 101_000, 131_000])),
+                ("elapsed", i64s(&[30_000, 60_000, 30_000])),
+                ("locations", u32s(&[4, 4, 4])),
+                ("most_computation", i64s(&[25_000, 55_000, 25_000])),
+                ("most_computation_location", u32s(&[0, 2, 0])),
+                ("word", u32s(&[0, 0, 0])),
+                ("kind", u32s(&[0, 1, 0])),
+                ("flags", Values::U8(vec![9, 12, 1])),
+            ],
+        ),
+        table(
+            "series_values",
+            vec![
+                ("metric", u32s(&[0, 0, 0, 1, 1, 1])),
+                ("iteration", u32s(&[1, 2, 3, 1, 2, 3])),
+                ("sum", i64s(&[120_000, 240_000, 120_000, 30_000, 150_000, 30_000])),
+                ("fraction", u64s(&[0; 6])),
+                ("least", i64s(&[30_000, 60_000, 30_000, 5_000, 5_000, 5_000])),
+                ("most", i64s(&[30_000, 60_000, 30_000, 10_000, 50_000, 10_000])),
+                ("location", u32s(&[0, 0, 0, 3, 3, 3])),
             ],
         ),
         table(

@@ -1,6 +1,6 @@
 //! Kinds of regions: for each the properties that the walk asks for, from names, roles and paradigms.
 
-use model::mpi::{self, Class};
+use model::mpi::{self, Class, Polling};
 use model::{Paradigm, Region, RegionRole};
 use patterns::matched::{BarrierClass, Completion, LockClass};
 
@@ -76,29 +76,6 @@ impl WindowCall {
             "win_wait" => Some(WindowCall::Wait),
             "win_test" => Some(WindowCall::Test),
             _ if name.starts_with("win_flush") => Some(WindowCall::Flush),
-            _ => None,
-        }
-    }
-}
-
-/// How a call looks for something without waiting for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Polling {
-    /// `MPI_Test`, `MPI_Testall`: whether all requests are complete.
-    All,
-    /// `MPI_Testany`, `MPI_Testsome`: whether one is.
-    Any,
-    /// `MPI_Iprobe`, `MPI_Improbe`: whether there is a message.
-    Probe,
-}
-
-impl Polling {
-    /// Of the function with this plain name.
-    fn of(name: &str) -> Option<Polling> {
-        match name {
-            "test" | "testall" => Some(Polling::All),
-            "testany" | "testsome" => Some(Polling::Any),
-            "iprobe" | "improbe" => Some(Polling::Probe),
             _ => None,
         }
     }
@@ -185,7 +162,7 @@ pub(super) fn kind(region: &Region, context: Context) -> RegionKind {
         may_stall: completes_messages(&name, class) && semantics.replays_all_of_mpi(),
         makes_progress: mpi::makes_progress(&name) && semantics.replays_all_of_mpi(),
         is_probe: class == Class::Probe && semantics.replays_all_of_mpi(),
-        polling: Polling::of(&name).filter(|_| semantics.replays_all_of_mpi()),
+        polling: Polling::of_plain(&name).filter(|_| semantics.replays_all_of_mpi()),
         is_neighborhood: name.starts_with("neighbor_") || name.starts_with("ineighbor_"),
         begins_transfer: name.starts_with("file_") && name.ends_with("_begin"),
         window_call: WindowCall::of(&name).filter(|_| semantics.replays_all_of_mpi()),
@@ -318,5 +295,19 @@ mod tests {
         };
         assert!(is_mpi(Semantics::Corrected));
         assert!(!is_mpi(Semantics::Reference));
+    }
+
+    #[test]
+    fn calls_that_look_for_a_completion_poll_unless_the_reference_is_followed() {
+        let region = Region {
+            name: "MPI_Request_get_status".into(),
+            source_file: "MPI".into(),
+            paradigm: Paradigm::MPI,
+            ..Region::default()
+        };
+        let polling =
+            |semantics| kind(&region, Context { semantics, attributes: None, has_windows: false }).polling;
+        assert_eq!(polling(Semantics::Corrected), Some(Polling::Status));
+        assert_eq!(polling(Semantics::Reference), None);
     }
 }

@@ -16,7 +16,7 @@ use model::{Definitions, InterruptGenerator, LocationType, Paradigm, Region, Reg
 use rustc_hash::FxHashMap;
 
 use self::kinds::{Context, kind, unify_mpi};
-pub use self::kinds::{Polling, RegionKind, WindowCall};
+pub use self::kinds::{RegionKind, WindowCall};
 use self::order::order;
 use crate::call_tree::NO_SITE;
 use crate::communicators::{Participants, groups, participants, world};

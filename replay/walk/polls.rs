@@ -1,12 +1,12 @@
 //! Tests and probes that do not wait: whether something was complete or found, and if not what was asked for (rest of MPI 6.3).
 
+use model::mpi::Polling;
 use rustc_hash::FxHashMap;
 
 use super::process::ProcessWalk;
 use super::stack::Frame;
 use crate::ids::Row;
 use crate::operations::Asked;
-use crate::trace::Polling;
 
 /// What is known of polls that are not settled yet.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl ProcessWalk<'_> {
         self.asking.tested.push((thread, asked));
     }
 
-    /// Leaves a call that may be a poll.
+    /// Leaves a call that may be a poll; a look at the state of a request is none (rest of MPI 6.3).
     pub(super) fn leave_poll(&mut self, thread: usize, polling: Polling, frame: &Frame) {
         let is_probe = polling == Polling::Probe;
         let mut asked = Vec::new();
@@ -62,7 +62,7 @@ impl ProcessWalk<'_> {
             }
             of != thread
         });
-        if is_probe && self.attributes.probed.is_some() {
+        if polling == Polling::Status || is_probe && self.attributes.probed.is_some() {
             return;
         }
         if frame.completes {

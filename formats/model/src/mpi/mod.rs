@@ -18,12 +18,14 @@
 //! Traces may have functions of later versions of MPI, which are not in the table, and other roles than the
 //! table has: what depends on a role depends on the role in the trace.
 
+mod polling;
 mod progress;
 
 use std::sync::LazyLock;
 
 use crate::RegionRole;
 
+pub use polling::Polling;
 pub use progress::makes_progress;
 
 /// A line of the table.

@@ -39,9 +39,7 @@ impl Call {
         let locked = thread.lock();
         let mut thread = locked.or_else(|| thread.take_over(registers.stack, function == MPI_FINALIZE))?;
         let base = thread.path_of(registers, function);
-        if choice == Choice::All {
-            iterations::step(&mut thread, function, base.node);
-        }
+        iterations::step(&mut thread, function, base.node, choice == Choice::All);
         rounds::follow(&mut thread);
         let mark = (choice == Choice::Effects).then(|| thread.mark());
         let begin = now();

@@ -12,7 +12,7 @@ use crate::clock;
 use crate::counts::Counts;
 use crate::events::{Events, Mark};
 use crate::inside::Guarded;
-use crate::iterations::Search;
+use crate::iterations::Loops;
 use crate::memory::Scratch;
 use crate::process::{self, Process};
 use crate::record;
@@ -65,8 +65,8 @@ pub(crate) struct Thread {
     pub(crate) paths: Option<CallPaths>,
     /// The call that is under way, if there is one.
     pub(crate) call: OpenCall,
-    /// The search for the loop that it repeats, in the first thread if the user wants iterations.
-    pub(crate) search: Option<Box<Search>>,
+    /// The loops that it repeats, in the first thread if the user wants iterations.
+    pub(crate) loops: Option<Box<Loops>>,
     /// Memory for statuses that the program does not want.
     pub(crate) statuses: Scratch,
     /// Memory for copies of handles, which calls overwrite.
@@ -155,7 +155,7 @@ fn begin(process: &'static Process) -> &'static Guarded {
         counts,
         paths,
         call: OpenCall::NONE,
-        search: is_searching.then(|| Box::new(Search::new(clock::now()))),
+        loops: is_searching.then(|| Box::new(Loops::new(clock::now()))),
         statuses: Scratch::EMPTY,
         handles: Scratch::EMPTY,
         path: NO_PARENT,

@@ -8,6 +8,9 @@ pub const ANCHOR: &str = "traces.otf2";
 /// The report of a program that was profiled instead of traced. It exists once it is complete.
 pub const PROFILE: &str = "profile.cubex";
 
+/// The table of times of all iterations, if some were to be recorded. It belongs to the archive.
+pub const ITERATIONS: &str = "traces.iterations";
+
 /// The folder of event files and local definitions.
 pub const TRACES: &str = "traces";
 
@@ -64,6 +67,11 @@ pub fn python_functions(directory: &Path, location: u64) -> PathBuf {
 /// Returns the path of the counts of a location.
 pub fn profile(directory: &Path, location: u64) -> PathBuf {
     directory.join(RECORDING).join(format!("{location}.profile"))
+}
+
+/// Returns the path of the times of iterations of a loop of a process; loops are numbered from 0.
+pub fn iterations(directory: &Path, rank: u32, number: u32) -> PathBuf {
+    directory.join(RECORDING).join(format!("{rank}.{number}.iterations"))
 }
 
 /// Returns the path of the journal of a process.

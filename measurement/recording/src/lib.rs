@@ -10,6 +10,8 @@
 //! | `recording/<location>.paths` | call paths, numbered as in the events, see [`mod@paths`] | mapped by its thread |
 //! | `recording/<location>.python` | Python functions that call paths refer to, see [`mod@python`] | mapped by its thread |
 //! | `recording/<location>.profile` | instead of events: counts per call path, see [`mod@profile`] | mapped by its thread |
+//! | `recording/<rank>.<number>.iterations` | when iterations of a loop began, see [`mod@iterations`] | a mapped file for
+//! each loop of which some are to be recorded |
 //! | `recording/<rank>.journal` | everything else as lines of JSON, see [`journal::JournalRecord`] | appended
 //! by the process |
 //!
@@ -26,6 +28,7 @@ pub mod attributes;
 pub mod buffer;
 pub mod filter;
 pub mod functions;
+pub mod iterations;
 pub mod journal;
 pub mod layout;
 pub mod paths;

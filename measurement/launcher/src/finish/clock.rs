@@ -58,11 +58,15 @@ pub(crate) fn clock(
 }
 
 impl TraceClock {
+    /// Returns the correction of the clock of a process, by its position.
+    pub(super) fn correction(&self, process: usize) -> ClockCorrection {
+        correction(self.offsets.get(process).map_or(&[][..], Vec::as_slice))
+    }
+
     /// Extends the trace until these times of processes, each by position and in ticks of the process.
     pub(super) fn extend(&mut self, times: impl Iterator<Item = (usize, u64)>) {
         for (process, time) in times {
-            let offsets = self.offsets.get(process).map_or(&[][..], Vec::as_slice);
-            let time = correction(offsets).correct(time);
+            let time = self.correction(process).correct(time);
             self.length = self.length.max(time.saturating_sub(self.begin));
         }
     }

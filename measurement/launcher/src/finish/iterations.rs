@@ -24,6 +24,41 @@ pub(super) fn sentence(run: &Run<'_>) -> Option<String> {
     Some(told.sentence(run.processes.len(), |rank, path| place(run, rank, path)))
 }
 
+/// A loop of which all processes have recorded the same iterations.
+pub(super) struct RecordedLoop {
+    /// Call path at which its iterations begin, by process.
+    pub(super) headers: Vec<u32>,
+    /// How many iterations it had, if that is known.
+    pub(super) iterations: Option<u64>,
+    /// The first and the last one of each window.
+    pub(super) windows: Vec<[u64; 2]>,
+    /// The call that they begin with, and where it is.
+    pub(super) place: Option<String>,
+}
+
+/// Returns the loops of which all processes have recorded the same iterations.
+pub(super) fn recorded_loops(run: &Run<'_>) -> Vec<RecordedLoop> {
+    let mut loops: Vec<RecordedLoop> = Vec::new();
+    let Some(told) = Told::new(run.processes) else { return loops };
+    for window in told.windows() {
+        let is_on_all = window.of.len() == run.host_of.len() && window.is_common() && window.corresponds();
+        let Some(range) = window.recorded().filter(|_| is_on_all) else { continue };
+        let headers: Vec<u32> = window.of.iter().map(|(_, window)| window.header).collect();
+        let iterations = window.of.iter().map(|(_, window)| window.begun).max().filter(|&begun| begun > 0);
+        match loops.iter_mut().find(|known| known.headers == headers) {
+            Some(known) => {
+                known.windows.push(range);
+                known.iterations = iterations.max(known.iterations);
+            }
+            None => {
+                let place = window.of.first().and_then(|&(rank, window)| place(run, rank, window.header));
+                loops.push(RecordedLoop { headers, iterations, windows: vec![range], place });
+            }
+        }
+    }
+    loops
+}
+
 /// Returns the properties of the archive about its iterations.
 pub(super) fn properties(processes: &[Process]) -> Vec<(String, String)> {
     Told::new(processes).map_or_else(Vec::new, |told| told.properties())
@@ -168,12 +203,16 @@ impl Window {
     }
 
     /// The iterations that all record, if it is known which.
-    fn range(&self) -> Option<String> {
+    fn recorded(&self) -> Option<[u64; 2]> {
         if self.is_open() {
             return None;
         }
         let (first, last) = (self.of.first()?.1.first, self.of.iter().map(|(_, window)| window.last).min()?);
-        (last >= first).then(|| format!("{first}-{last}"))
+        (last >= first).then_some([first, last])
+    }
+
+    fn range(&self) -> Option<String> {
+        self.recorded().map(|[first, last]| format!("{first}-{last}"))
     }
 
     fn sentence(&self, at: &str, processes: usize) -> String {

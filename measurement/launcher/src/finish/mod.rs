@@ -9,7 +9,7 @@
 //! | number shared objects | `communicators`, `members` |
 //! | make functions of addresses, and one tree of paths | `modules`, `code`, `contexts` |
 //! | all of that together | `run` |
-//! | say which iterations are recorded | `iterations` |
+//! | say which iterations are recorded, and how long all took | `iterations`, `loop_times` |
 //! | fit the records of events to the tree | `tree`, `distances`, `enter_leave`, `records` |
 //! | end the copy of a running program | `copies` |
 //! | write definitions, and the anchor | `strings`, `archive` |
@@ -31,6 +31,7 @@ mod events;
 mod iterations;
 mod journals;
 mod lock;
+mod loop_times;
 mod members;
 mod modules;
 mod notices;
@@ -241,6 +242,6 @@ fn events(
 fn bytes(directory: &Path) -> u64 {
     let size = |path: PathBuf| fs::metadata(path).map_or(0, |status| status.len());
     let traces = fs::read_dir(directory.join(layout::TRACES)).into_iter().flatten().flatten();
-    let own = [layout::ANCHOR, "traces.def"].map(|name| size(directory.join(name)));
+    let own = [layout::ANCHOR, "traces.def", layout::ITERATIONS].map(|name| size(directory.join(name)));
     traces.map(|entry| size(entry.path())).chain(own).sum()
 }

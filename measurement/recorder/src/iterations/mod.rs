@@ -5,6 +5,7 @@
 //! | `search` | the calls of the first thread as a graph, and the loop in it |
 //! | `plan` | the agreement of the processes on iterations |
 //! | `exchange` | how they talk to each other |
+//! | `times` | when all iterations began |
 //!
 //! The search belongs to the thread that has called `MPI_Init`; that one talks to other processes, too, in its own calls of
 //! MPI, as only it may where MPI has not been asked for threads. Other threads follow, as they do for rounds.
@@ -12,23 +13,39 @@
 mod exchange;
 mod plan;
 mod search;
+mod times;
 
 use std::sync::{Mutex, PoisonError, TryLockError};
 
+use model::mpi::{self, Polling};
 use recording::functions;
+use recording::iterations::Moment;
 use recording::journal::{JournalRecord, LoopSearch};
 use recording::settings::IterationChoice;
 
 use crate::clock::now;
 use crate::iterations::exchange::AllReduce;
 use crate::iterations::plan::Plan;
-pub(crate) use crate::iterations::search::Search;
+use crate::iterations::search::{Passed, Search};
+use crate::iterations::times::Times;
 use crate::mpi::Mpi;
 use crate::process::Process;
-use crate::thread::Thread;
+use crate::thread::{OpenCall, Thread};
 
 /// Number of steps between two questions whether an exchange has a result, where the loop does not come to its header.
 const POLL: u64 = 256;
+
+/// The loops of a thread.
+pub(crate) struct Loops {
+    search: Search,
+    times: Times,
+}
+
+impl Loops {
+    pub(crate) fn new(now: u64) -> Loops {
+        Loops { search: Search::new(now), times: Times::new() }
+    }
+}
 
 /// The iterations of the process.
 pub(crate) struct Iterations {
@@ -45,17 +62,11 @@ struct Agreement {
 impl Iterations {
     /// Prepares the agreement; all processes do so.
     pub(crate) fn new(mpi: &Mpi, communicator: usize, choice: IterationChoice) -> Iterations {
-        const POLLS: [&str; 7] = [
-            "MPI_Test",
-            "MPI_Testall",
-            "MPI_Testany",
-            "MPI_Testsome",
-            "MPI_Iprobe",
-            "MPI_Improbe",
-            "MPI_Request_get_status",
-        ];
         let plan = Plan::new(AllReduce::new(mpi, communicator), choice.count, choice.skip);
-        let is_poll = functions::all().iter().map(|function| POLLS.contains(&function.name)).collect();
+        let is_poll = functions::all()
+            .iter()
+            .map(|function| Polling::of_plain(&mpi::plain(function.name)).is_some())
+            .collect();
         Iterations { agreement: Mutex::new(Agreement { plan, told: told(choice, None) }), is_poll }
     }
 
@@ -104,30 +115,38 @@ pub(crate) fn begin(process: &Process) {
     process.append(&JournalRecord::LoopSearch(told(choice, problem)));
 }
 
-/// Notes that a thread calls a function on this path, before it is recorded.
+/// Notes that a thread calls a function on this path, before it is recorded; one that is recorded only if it does something
+/// is no step.
 #[inline]
-pub(crate) fn step(thread: &mut Thread, function: u32, path: u32) {
-    if thread.search.is_some() {
-        take_step(thread, function, path);
+pub(crate) fn step(thread: &mut Thread, function: u32, path: u32, is_recorded: bool) {
+    if thread.loops.is_some() {
+        take_step(thread, function, path, is_recorded);
     }
 }
 
 #[inline(never)]
-fn take_step(thread: &mut Thread, function: u32, path: u32) {
+fn take_step(thread: &mut Thread, function: u32, path: u32, is_recorded: bool) {
     let process = thread.process;
-    let (Some(search), Some(iterations)) = (thread.search.as_deref_mut(), &process.iterations) else {
+    let (Some(Loops { search, times }), Some(iterations)) =
+        (thread.loops.as_deref_mut(), &process.iterations)
+    else {
         return;
     };
+    let OpenCall { begin, end, .. } = thread.call;
+    search.spend(end.saturating_sub(begin));
     let is_poll = iterations.is_poll.get(function as usize).copied().unwrap_or(true);
     // A path that could not be numbered is no node.
-    if is_poll || path == u32::MAX {
+    if is_poll || !is_recorded || path == u32::MAX {
         return;
     }
-    search.complete(thread.call.end);
+    search.complete(end);
     if search.is_due() && !process.rounds.is_in_window() {
         let begin = now();
-        if search.look() {
-            let (header, begun) = search.found().map_or((0, 0), |found| (found.path, found.iterations));
+        if search.look()
+            && let Some(found) = search.found()
+        {
+            times.follow(process, found);
+            let (header, begun) = (found.path, found.iterations);
             iterations.update(process, search, |plan| plan.follow(header, begun));
         }
         if !thread.events.is_muted() {
@@ -135,13 +154,19 @@ fn take_step(thread: &mut Thread, function: u32, path: u32) {
         }
     }
     let steps = search.behind_header() + 1;
-    match search.step(path) {
-        Some(iteration) => {
+    match search.step(path, now) {
+        Passed::Begun(iteration, moment) => {
+            times.add(iteration, moment);
             let meetings = process.rounds.ended();
             iterations.update(process, search, |plan| plan.header(iteration, steps, meetings));
+            return;
         }
-        None if steps.is_multiple_of(POLL) => iterations.update(process, search, |plan| plan.poll(steps)),
-        None => {}
+        Passed::Left(iteration, moment) => times.end(iteration, moment),
+        Passed::Back => times.end(0, Moment::default()),
+        Passed::Nothing => {}
+    }
+    if steps.is_multiple_of(POLL) {
+        iterations.update(process, search, |plan| plan.poll(steps));
     }
 }
 
@@ -154,7 +179,7 @@ pub(crate) fn end(thread: &mut Thread) {
     agreement.plan.exchange.free();
     agreement.told.has_ended = true;
     process.rounds.choose(!agreement.plan.is_begin_over(), false);
-    agreement.tell(process, thread.search.as_deref());
+    agreement.tell(process, thread.loops.as_deref().map(|loops| &loops.search));
 }
 
 /// Tells the journal how far it has come, if the program ends without `MPI_Finalize`.
@@ -164,6 +189,6 @@ pub(crate) fn leave(thread: &mut Thread) {
         && !agreement.told.has_ended
     {
         agreement.plan.leave();
-        agreement.tell(thread.process, thread.search.as_deref());
+        agreement.tell(thread.process, thread.loops.as_deref().map(|loops| &loops.search));
     }
 }

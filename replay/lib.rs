@@ -86,7 +86,9 @@ use tracing::debug;
 pub use error::Error;
 pub use exchange::Exchange;
 pub use options::{DetailsPlace, MemoryLimit, Options, Semantics};
-pub use report::{MainLoop, StructureSummary, Summary, WaitState};
+pub use report::{
+    ComparedIterations, IterationTimes, MainLoop, RecordedIterations, StructureSummary, Summary, WaitState,
+};
 
 use crate::structure::{Agreed, ByIteration, FoundStructure, Structure};
 use agreement::Basis;
@@ -182,6 +184,8 @@ struct Job {
     together: u64,
     corrects_clocks: bool,
     has_structure: bool,
+    /// What is known of the iterations that the recording was limited to.
+    recorded: RecordedIterations,
     details_place: DetailsPlace,
     instances: usize,
     windows: usize,
@@ -209,6 +213,10 @@ impl Job {
                 archive.definition_path().display()
             )));
         }
+        let recorded = match options.has_structure() {
+            true => RecordedIterations::read(&archive, &trace),
+            false => RecordedIterations::NotLimited,
+        };
         if options.clock_correction {
             let fineness = clock_correction::fineness(&trace.definitions.clock);
             trace.refine_clock(fineness);
@@ -246,6 +254,7 @@ impl Job {
             together: options.together,
             corrects_clocks: options.clock_correction,
             has_structure: options.has_structure(),
+            recorded,
             details_place: options.details_place(),
             instances: options.instances,
             windows: options.windows,
@@ -537,7 +546,8 @@ impl Job {
         }
         share(exchange, Batch::new())?;
         let summary = match written {
-            Some((summary, report)) => {
+            Some((mut summary, report)) => {
+                summary.recorded = self.recorded.clone();
                 signals::decide();
                 report.put_in_place()?;
                 debug!(path = ?self.target, "report put in place");

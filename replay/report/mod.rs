@@ -9,6 +9,7 @@ mod manifest;
 mod names;
 mod numbers;
 mod ranges;
+mod recorded;
 mod remarks;
 mod rows;
 mod send;
@@ -21,6 +22,7 @@ mod waiting;
 mod write;
 
 pub(crate) use cube::region;
+pub use recorded::{ComparedIterations, IterationTimes, RecordedIterations};
 pub use structure::{Kind, MainLoop, StructureSummary, Unlike};
 pub use summary::{Causes, Culprit, Summary, WaitState};
 pub use target::check_target;

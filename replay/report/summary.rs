@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::recorded::RecordedIterations;
 use super::structure::StructureSummary;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
@@ -251,6 +252,8 @@ pub struct Summary {
     pub wait_states: Vec<WaitState>,
     /// The loop that most time is in.
     pub structure: StructureSummary,
+    /// The iterations that the recording was limited to.
+    pub recorded: RecordedIterations,
     /// Time of polling, if there is any.
     pub polled: Option<Polled>,
     /// The ranks with the longest waiting time: name, waiting time, time.
@@ -331,7 +334,7 @@ impl fmt::Display for Summary {
                 "\nPolling in vain took {seconds:.6} s, {share:.1} % of the time, which is no wait state: {most}in {part}"
             )?;
         }
-        write!(f, "{}", self.structure)?;
+        write!(f, "{}{}", self.structure, self.recorded)?;
         self.causes.write(f, run)?;
         if !self.ranks.is_empty() {
             writeln!(f, "\nRanks that wait most:")?;

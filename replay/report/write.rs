@@ -11,6 +11,7 @@ use super::cube::describe;
 use super::locations::Locations;
 use super::manifest::manifest;
 use super::names;
+use super::recorded::RecordedIterations;
 use super::remarks::Remarks;
 use super::send::send;
 use super::statistics::{EXTENSION, text};
@@ -217,6 +218,7 @@ fn summarize(
         locations: to_usize(computed.participants[1]),
         wait_states: waiting.largest(metrics, name, seconds),
         structure: StructureSummary::default(),
+        recorded: RecordedIterations::default(),
         polled: waiting.polled(name, seconds),
         ranks: waiting.ranks(trace, run_times, seconds),
         clock_error: seconds(doubtful.limit.into()),

@@ -32,12 +32,12 @@ struct Row {
     mpi: u64,
 }
 
-/// Writes the table, if iterations that correspond have been recorded, and all processes have kept their times. Returns the
-/// call that its iterations begin with, if that is known.
+/// Writes the table, if iterations that correspond have been recorded, and all processes have kept their times. Returns
+/// properties of the archive: the call that iterations of the loop begin with, and how many it had.
 ///
 /// # Errors
 /// If files cannot be read or written.
-pub(super) fn write(directory: &Path, run: &Run<'_>) -> Result<Option<String>, Error> {
+pub(super) fn write(directory: &Path, run: &Run<'_>) -> Result<Vec<(String, String)>, Error> {
     let path = directory.join(layout::ITERATIONS);
     let mut best: Option<(u64, RecordedLoop, Vec<Row>)> = None;
     for recorded in iterations::recorded_loops(run) {
@@ -60,13 +60,15 @@ pub(super) fn write(directory: &Path, run: &Run<'_>) -> Result<Option<String>, E
             Err(cause) if cause.kind() != ErrorKind::NotFound => {
                 Err(Error::io(&path, "remove the file", cause))
             }
-            _ => Ok(None),
+            _ => Ok(Vec::new()),
         };
     };
     let bytes = details::write(&table(&rows, &recorded.windows))
         .map_err(|cause| Error::new(format!("{}: {cause}", path.display())))?;
     fs::write(&path, bytes).map_err(|cause| Error::io(&path, "write the file", cause))?;
-    Ok(recorded.place)
+    let place = recorded.place.map(|place| ("REPLAY::LOOP", place.replace('\0', "")));
+    let count = recorded.iterations.map(|count| ("REPLAY::LOOP_ITERATIONS", count.to_string()));
+    Ok([place, count].into_iter().flatten().map(|(name, value)| (name.to_string(), value)).collect())
 }
 
 fn table(rows: &[Row], windows: &[[u64; 2]]) -> Table {

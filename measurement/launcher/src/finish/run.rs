@@ -154,11 +154,11 @@ pub(super) fn define(
     let program = |process: &Process| {
         std::iter::once(&process.program).chain(&process.arguments).cloned().collect::<Vec<_>>()
     };
-    let place = loop_times::write(directory, run)?;
+    let timed = loop_times::write(directory, run)?;
     archive::write(
         directory,
         archive::Content {
-            anchor: anchor(processes, run.chunk_size(), is_whole, place),
+            anchor: anchor(processes, run.chunk_size(), is_whole, timed),
             clock: &run.clock,
             hosts: &run.hosts,
             host_of: &run.host_of,
@@ -220,7 +220,7 @@ fn location_name(place: &TraceLocation, processes: &[Process]) -> String {
 }
 
 /// Returns the anchor of the archive; the writer adds the counts.
-fn anchor(processes: &[Process], chunk_size: u64, is_whole: bool, loop_place: Option<String>) -> Anchor {
+fn anchor(processes: &[Process], chunk_size: u64, is_whole: bool, timed: Vec<(String, String)>) -> Anchor {
     let first = &processes[0];
     let without_zeros = |text: &str| text.replace('\0', "");
     let property = |name: &str, value: bool| (format!("OTF2::{name}"), value.to_string());
@@ -238,7 +238,7 @@ fn anchor(processes: &[Process], chunk_size: u64, is_whole: bool, loop_place: Op
         ]
         .into_iter()
         .chain(iterations::properties(processes))
-        .chain(loop_place.map(|place| ("REPLAY::LOOP".to_string(), without_zeros(&place))))
+        .chain(timed)
         .collect(),
         trace_id: trace_id(processes),
         ..Anchor::default()

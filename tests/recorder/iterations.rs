@@ -2,11 +2,13 @@
 //! waits for a rank without a loop, and the last line says what has been recorded.
 
 use crate::support::archive;
+use crate::support::process::Ended;
 use crate::support::record::{INVOCATIONS, Invocation, Subject, analyze};
 use crate::support::report::findings;
 use otf2::{Archive, Event};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// The iterations that each location has in the archive: lengths of the messages that it sends.
 fn iterations(experiment: &Path) -> BTreeMap<u64, BTreeSet<u64>> {
@@ -33,6 +35,10 @@ struct Recorded {
     /// The ranges that the archive names.
     ranges: Vec<[u64; 2]>,
     of_locations: BTreeMap<u64, BTreeSet<u64>>,
+    /// What the analyzer says of its structure.
+    structure: Vec<String>,
+    /// Bytes of the archive.
+    bytes: u64,
 }
 
 /// Records a program with options, and checks that its archive is whole: the only finding is that recording was off.
@@ -48,14 +54,26 @@ fn recorded(
     let subject = options.iter().fold(subject, |subject, option| subject.option(option));
     let ended = subject.run_recorded(way);
     ended.expect_success();
+    let recorded = read(&subject, &ended);
+    for (name, class, count) in findings(&subject.experiment) {
+        assert!(
+            name == "recording switched off",
+            "{count} times {name} ({class:?})\n{:?}",
+            recorded.structure
+        );
+    }
+    Some(recorded)
+}
+
+/// Reads what a run has left, which OTF2 and the analyzer accept.
+fn read(subject: &Subject, ended: &Ended) -> Recorded {
     let experiment = &subject.experiment;
     assert_eq!(archive::refusal(experiment), None);
     assert_eq!(archive::difference(experiment), None);
     let analysis = analyze(experiment, &subject.folder);
     analysis.expect_success();
-    for (name, class, count) in findings(experiment) {
-        assert!(name == "recording switched off", "{count} times {name} ({class:?})\n{}", analysis.stdout);
-    }
+    let structure = analysis.stdout.lines().skip_while(|line| !line.starts_with("Structure:"));
+    let structure = structure.take_while(|line| !line.is_empty()).map(Into::into).collect();
     let last_line =
         ended.stderr.lines().rfind(|line| line.starts_with("replay-record:")).unwrap().to_string();
     let range = |range: &str| {
@@ -63,12 +81,21 @@ fn recorded(
         [first, last].map(|number| number.parse().unwrap())
     };
     let ranges = property(experiment, "REPLAY::ITERATIONS").unwrap_or_default();
-    Some(Recorded {
+    Recorded {
         last_line,
         windows: property(experiment, "REPLAY::WINDOWS").unwrap(),
         ranges: ranges.split(',').filter(|it| !it.is_empty()).map(range).collect(),
         of_locations: iterations(experiment),
-    })
+        structure,
+        bytes: bytes(experiment),
+    }
+}
+
+/// Bytes of the files of an archive.
+fn bytes(experiment: &Path) -> u64 {
+    let traces = std::fs::read_dir(experiment.join("traces")).unwrap().map(|entry| entry.unwrap().path());
+    let others = ["traces.otf2", "traces.def", "traces.iterations"].map(|name| experiment.join(name));
+    traces.chain(others).map(|path| path.metadata().map_or(0, |file| file.len())).sum()
 }
 
 /// Fails unless all ranks have exactly these iterations.
@@ -92,6 +119,9 @@ fn expect_ten(test: &str, ranks: u32, kind: &str, way: Invocation) -> Option<u64
     expect_same(&recorded, ranks, first..=last);
     let said = format!("recorded iterations {first}-{last} of 400 of the loop at MPI_Irecv (");
     assert!(recorded.last_line.contains(&said), "{}", recorded.last_line);
+    let [.., all, these] = &recorded.structure[..] else { panic!("{:?}", recorded.structure) };
+    assert!(all.starts_with("  All 400 iterations of the loop at MPI_Irecv ("), "{:?}", recorded.structure);
+    assert!(these.starts_with(&format!("  Of these {first}-{last} took ")), "{:?}", recorded.structure);
     Some(first)
 }
 
@@ -135,6 +165,8 @@ fn a_program_without_a_loop_leaves_its_begin_and_a_true_line() {
     assert_eq!(it.windows, "none");
     let said = "no stable loop (1,003 call paths, the last new one after 100 % of the calls); everything is recorded";
     assert!(it.last_line.ends_with(said), "{}", it.last_line);
+    let said = "  No iterations were recorded on which all processes had agreed";
+    assert_eq!(it.structure.last().map(String::as_str), Some(said));
 }
 
 #[test]
@@ -162,4 +194,63 @@ fn a_program_with_a_warm_up_ends_with_a_window_of_its_outer_loop() {
         assert!((first..=last).all(|iteration| iterations.contains(&iteration)), "{iterations:?}");
         assert_eq!(iterations, it.of_locations.values().next().unwrap());
     }
+}
+
+/// Records a program whose last rank kills itself in that step.
+fn killed(test: &str, step: &str, options: &[&'static str]) -> Option<Recorded> {
+    let subject = Subject::new(test, "iterations/steady.c", 3, &["400", "sums", step])?;
+    let subject = options.iter().fold(subject, |subject, option| subject.option(option));
+    let ended = subject.run_recorded(Invocation::InFront);
+    assert!(!ended.status.success());
+    let begin = Instant::now();
+    while !subject.experiment.join("traces.otf2").exists() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "{}", ended.stderr);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Some(read(&subject, &ended))
+}
+
+#[test]
+fn program_that_is_killed_inside_of_a_window_leaves_what_was_recorded() {
+    let options = ["--iterations=300", NO_BEGIN];
+    let Some(it) = killed("iterations_killed_inside", "200", &options) else { return };
+    assert_eq!((&*it.windows, it.ranges.len()), ("common", 0));
+    assert!(it.last_line.contains(" on, until the program ended"), "{}", it.last_line);
+    let said = "  How long all iterations took is not known: the archive has no times of them";
+    assert_eq!(it.structure.last().map(String::as_str), Some(said));
+    for iterations in it.of_locations.values() {
+        assert!((100..199).all(|iteration| iterations.contains(&iteration)), "{iterations:?}");
+        assert!(!iterations.contains(&201), "{iterations:?}");
+    }
+}
+
+#[test]
+fn times_of_iterations_survive_a_kill() {
+    let options = ["--iterations=10", NO_BEGIN];
+    let Some(it) = killed("iterations_killed_behind", "300", &options) else { return };
+    let [.., all, these] = &it.structure[..] else { panic!("{:?}", it.structure) };
+    // Of the 299th nobody has come to the begin of the next but where it was killed.
+    assert!(all.starts_with("  Iterations 1-298 of the loop at MPI_Irecv ("), "{all}");
+    assert!(all.contains("), all whose times are known, took "), "{all}");
+    let [first, last] = it.ranges[0];
+    assert!(these.starts_with(&format!("  Of these {first}-{last} took ")), "{these}");
+}
+
+#[test]
+fn ten_of_sixty_iterations_are_a_fifth_of_the_trace_at_most() {
+    let run = |test, options: &[&'static str]| {
+        let subject = Subject::new(test, "iterations/wide.c", 2, &["60"])?;
+        let subject = options.iter().fold(subject, |subject, option| subject.option(option));
+        subject.run_recorded(Invocation::InFront).expect_success();
+        Some(bytes(&subject.experiment))
+    };
+    let Some(whole) = run("iterations_whole", &[]) else { return };
+    let Some(ten) =
+        recorded("iterations_ten", "wide", 2, &["60"], &["--iterations=10", NO_BEGIN], Invocation::InFront)
+    else {
+        return;
+    };
+    let [first, last] = ten.ranges[0];
+    assert_eq!(last, first + 9, "{}", ten.last_line);
+    assert!(5 * ten.bytes <= whole, "{} of {whole} bytes: {}", ten.bytes, ten.last_line);
 }

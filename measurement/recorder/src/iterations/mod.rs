@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `search` | the calls of the first thread as a graph, and the loop in it |
+//! | `hops` | that graph |
 //! | `plan` | the agreement of the processes on iterations |
 //! | `exchange` | how they talk to each other |
 //! | `times` | when all iterations began |
@@ -11,6 +12,7 @@
 //! MPI, as only it may where MPI has not been asked for threads. Other threads follow, as they do for rounds.
 
 mod exchange;
+mod hops;
 mod plan;
 mod search;
 mod times;

@@ -412,30 +412,3 @@ mod tests {
         assert!(search.graph.edges() == MOST_EDGES && search.looks <= MOST_LOOKS);
     }
 }
-#[cfg(test)]
-mod bench {
-    use super::*;
-    #[test]
-    #[ignore]
-    fn bench_steps() {
-        for size in [5_u32, 73, 400] {
-            let mut best = f64::MAX;
-            let mut search = Search::new(0);
-            let mut time = 0;
-            for _ in 0..40 {
-                let begin = std::time::Instant::now();
-                for step in 0..200_000_u32 {
-                    time += 10;
-                    search.spend(3);
-                    search.complete(time - 7);
-                    if search.is_due() {
-                        search.look();
-                    }
-                    std::hint::black_box(search.step(step % size, || time));
-                }
-                best = best.min(begin.elapsed().as_nanos() as f64 / 200_000.0);
-            }
-            println!("{size} nodes: {best:.2} ns a step");
-        }
-    }
-}

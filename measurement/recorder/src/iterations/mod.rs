@@ -58,6 +58,8 @@ pub(crate) struct Iterations {
 
 struct Agreement {
     plan: Plan<AllReduce>,
+    /// What was chosen last: whether the begin of the program is recorded still, and whether an iteration is.
+    chosen: Option<(bool, bool)>,
     told: LoopSearch,
 }
 
@@ -69,7 +71,10 @@ impl Iterations {
             .iter()
             .map(|function| Polling::of_plain(&mpi::plain(function.name)).is_some())
             .collect();
-        Iterations { agreement: Mutex::new(Agreement { plan, told: told(choice, None) }), is_poll }
+        Iterations {
+            agreement: Mutex::new(Agreement { plan, chosen: None, told: told(choice, None) }),
+            is_poll,
+        }
     }
 
     /// Changes the plan, and does what follows from it.
@@ -81,7 +86,11 @@ impl Iterations {
             Err(TryLockError::WouldBlock) => return,
         };
         change(&mut agreement.plan);
-        process.rounds.choose(!agreement.plan.is_begin_over(), agreement.plan.is_open());
+        let chosen = (!agreement.plan.is_begin_over(), agreement.plan.is_open());
+        // Other threads look at it: changing it takes longer than all else.
+        if agreement.chosen.replace(chosen) != Some(chosen) {
+            process.rounds.choose(chosen.0, chosen.1);
+        }
         if agreement.plan.take_change() {
             agreement.tell(process, Some(search));
         }

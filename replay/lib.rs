@@ -369,6 +369,7 @@ impl Job {
         walked: &[Walked],
         matches: &[Matches],
         findings: &mut Findings,
+        details: Option<&mut DetailsCollector<'_>>,
         exchange: &mut dyn Exchange,
     ) -> Result<(FoundStructure, Option<Arc<Agreed>>), Error> {
         if !self.has_structure {
@@ -378,7 +379,11 @@ impl Job {
         if share(exchange, vec![u64::from(is_short)])?.iter().any(|batch| batch[..] == [1]) {
             return Ok((FoundStructure::MemoryIsShort, None));
         }
-        Ok(match structure::find(tools, walked, matches, findings, exchange)? {
+        let found = structure::find(tools, walked, matches, findings, exchange)?;
+        if let Some(details) = details {
+            details.shapes = found.shapes;
+        }
+        Ok(match found.main {
             Some((agreed, structure)) => (FoundStructure::Loop(structure), Some(agreed)),
             None => (FoundStructure::NoLoop, None),
         })
@@ -441,7 +446,7 @@ impl Job {
         let matches = matching::match_operations(&tools, &walked, &mut findings, latecomers, exchange)?;
         deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
         let (mut found_structure, agreed) =
-            self.structure(&tools, &walked, &matches, &mut findings, exchange)?;
+            self.structure(&tools, &walked, &matches, &mut findings, details.as_mut(), exchange)?;
         walked.iter_mut().for_each(|walked| walked.steps.clear());
 
         progress.phase("find wait states");

@@ -13,6 +13,7 @@ mod damage;
 mod details_grid;
 mod details_of_messages;
 mod details_places;
+mod details_structure;
 mod details_waits;
 mod diagnostics;
 mod documentation;

@@ -14,6 +14,7 @@ mod idle;
 pub mod instances;
 mod rows;
 mod series;
+mod structure;
 mod timeline;
 pub mod windows;
 
@@ -37,7 +38,7 @@ use crate::ids::ReportPath;
 use crate::matching::{Latecomers, Matches};
 use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
-use crate::structure::FoundStructure;
+use crate::structure::{FoundStructure, Shapes};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
@@ -103,6 +104,8 @@ pub struct DetailsCollector<'s> {
     selected: Selected,
     /// What root causes know about them; `None` without root causes.
     pub answers: Option<Answers>,
+    /// Graphs, loops and words; `None` if structure was not looked for.
+    pub shapes: Option<Shapes>,
     /// The windows around them, and what was read there.
     plan: Plan,
     read: windows::Rows,
@@ -118,6 +121,7 @@ impl DetailsCollector<'_> {
             severe: SevereWaits::default(),
             selected: Selected::default(),
             answers: None,
+            shapes: None,
             plan: Plan::default(),
             read: windows::Rows::default(),
         }
@@ -207,6 +211,10 @@ impl DetailsCollector<'_> {
         let (grid, classes, levels) = self.grid.of_all(exchange)?;
         let flow = self.flow.of_all(exchange)?;
         let communication = self.communication.of_all(tools, paths, exchange)?;
+        let structure = match self.shapes {
+            Some(shapes) => structure::tables(&shapes, paths, exchange)?,
+            None => Vec::new(),
+        };
         let (selected, plan, has_causes) = (&self.selected, &self.plan, self.answers.is_some());
         let Answers { chains, origins, direct, critical, window_waits, .. } =
             self.answers.unwrap_or_default();
@@ -232,6 +240,7 @@ impl DetailsCollector<'_> {
             details.tables.push(chains::table(&self.selected.waits, &chains));
             details.tables.push(critical::table(&critical));
         }
+        details.tables.extend(structure);
         Ok(details)
     }
 }

@@ -136,7 +136,8 @@ pub(super) fn put_zeros(zeros: u64, bytes: &mut Vec<u8>) {
     }
 }
 
-fn put(mut number: u64, bytes: &mut Vec<u8>) {
+/// Appends a number in LEB128.
+pub(super) fn put(mut number: u64, bytes: &mut Vec<u8>) {
     while number >= 0x80 {
         bytes.push(number.to_le_bytes()[0] | 0x80);
         number >>= 7;

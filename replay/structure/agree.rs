@@ -127,7 +127,7 @@ pub(super) fn agree(
     tools: &Tools<'_>,
     processes: &[Walked],
     matches: &[Matches],
-    Groups { locals, main }: Groups,
+    Groups { locals, main, .. }: Groups,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Agreed>, Error> {
     let located = processes.iter().flat_map(|walked| walked.steps.iter().zip(&walked.process.locations));

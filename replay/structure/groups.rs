@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::Ticks;
 use structure::{LoopId, LoopTotals, main_loop};
 
 use super::local::{Level, Local};
@@ -9,12 +10,25 @@ use crate::call_tree::CallPath;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
-use crate::int::{to_u64, to_usize, words};
+use crate::int::{to_u32, to_u64, to_usize, words};
 use crate::walk::{Steps, Walked};
-use crate::wire::Wire;
+use crate::wire::{Wire, wire};
 
 /// Key of a group: a hash of what its locations have in common.
 type GroupKey = u128;
+
+/// A group: locations with equal graphs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Its lowest location.
+    pub location: u32,
+    /// How many these are.
+    pub locations: u64,
+    /// Ticks from the first event to the last step, summed over its locations.
+    pub ticks: Ticks,
+}
+
+wire!(Group { location, locations, ticks });
 
 /// The structures of this worker's locations.
 #[derive(Clone, Debug)]
@@ -22,6 +36,8 @@ pub(super) struct Groups {
     pub(super) locals: Vec<Local>,
     /// The main loop of each.
     pub(super) main: Vec<Option<LoopId>>,
+    /// Groups of locations with steps that this worker has added up; each group is at one worker.
+    pub(super) own: Vec<Group>,
 }
 
 impl Groups {
@@ -43,10 +59,10 @@ impl Groups {
                 locals.push(local);
             }
         }
-        let totals = totals(&locals, &keys, exchange)?;
+        let (totals, own) = totals(&locals, &keys, exchange)?;
         let main =
             locals.iter().zip(totals).map(|(local, totals)| main_loop(&local.forest, &totals)).collect();
-        Ok(Groups { locals, main })
+        Ok(Groups { locals, main, own })
     }
 
     /// Steps in iterations of main loops.
@@ -121,12 +137,22 @@ impl Hash128 {
     }
 }
 
-/// Totals of the loops of each location's group: the sums of ticks, and the iterations of its first location.
+/// A group while its locations are added up.
+struct Sum {
+    first: u64,
+    locations: u64,
+    /// `None` of locations without steps.
+    ticks: Option<Ticks>,
+    totals: Vec<LoopTotals>,
+}
+
+/// Totals of the loops of each location's group: the sums of ticks, and the iterations of its first location. And the groups of
+/// locations with steps that this worker has added up.
 fn totals(
     locals: &[Local],
     keys: &[(GroupKey, u64)],
     exchange: &mut dyn Exchange,
-) -> Result<Vec<Vec<LoopTotals>>, Error> {
+) -> Result<(Vec<Vec<LoopTotals>>, Vec<Group>), Error> {
     // One worker adds up the totals of a group, chosen by its key.
     let workers = to_u64(exchange.workers());
     let worker_of = |key: GroupKey| to_usize(words(key)[1] % workers);
@@ -134,30 +160,35 @@ fn totals(
     for (local, &(key, location)) in locals.iter().zip(keys) {
         let batch = &mut outgoing[worker_of(key)];
         (key, location).put(batch);
+        (!local.sequence.is_empty()).then(|| local.graph.ticks()).put(batch);
         local.totals.len().put(batch);
         for totals in &local.totals {
             (totals.ticks, totals.iterations).put(batch);
         }
     }
     let told = exchange.exchange(outgoing)?;
-    let mut sums: BTreeMap<GroupKey, (u64, Vec<LoopTotals>)> = BTreeMap::new();
+    let mut sums: BTreeMap<GroupKey, Sum> = BTreeMap::new();
     let mut asked = Vec::new();
     for batch in &told {
         let mut reader = BatchReader::new(batch);
         let mut of_worker = Vec::new();
         while !reader.is_empty() {
             let (key, location) = <(GroupKey, u64)>::get(&mut reader);
-            let count = usize::get(&mut reader);
-            let (first, sum) =
-                sums.entry(key).or_insert_with(|| (u64::MAX, vec![LoopTotals::default(); count]));
-            for sum in sum.iter_mut() {
+            let (ticks, count) = <(Option<Ticks>, usize)>::get(&mut reader);
+            let sum = sums.entry(key).or_insert_with(|| {
+                let totals = vec![LoopTotals::default(); count];
+                Sum { first: u64::MAX, locations: 0, ticks: ticks.map(|_| 0), totals }
+            });
+            sum.locations += 1;
+            sum.ticks = sum.ticks.zip(ticks).map(|(sum, ticks)| sum.saturating_add(ticks));
+            for total in &mut sum.totals {
                 let (ticks, iterations) = <(i64, u64)>::get(&mut reader);
-                sum.ticks = sum.ticks.saturating_add(ticks);
-                if location < *first {
-                    sum.iterations = iterations;
+                total.ticks = total.ticks.saturating_add(ticks);
+                if location < sum.first {
+                    total.iterations = iterations;
                 }
             }
-            *first = location.min(*first);
+            sum.first = location.min(sum.first);
             of_worker.push(key);
         }
         asked.push(of_worker);
@@ -165,7 +196,7 @@ fn totals(
     let answer = |keys: &Vec<GroupKey>| {
         let mut batch = Batch::new();
         for key in keys {
-            for totals in &sums[key].1 {
+            for totals in &sums[key].totals {
                 (totals.ticks, totals.iterations).put(&mut batch);
             }
         }
@@ -181,5 +212,10 @@ fn totals(
         };
         (0..local.totals.len()).map(|_| next()).collect()
     };
-    Ok(locals.iter().zip(keys).map(&mut of_local).collect())
+    let totals = locals.iter().zip(keys).map(&mut of_local).collect();
+    let group = |sum: &Sum| {
+        let location = to_u32(to_usize(sum.first));
+        Some(Group { location, locations: sum.locations, ticks: sum.ticks? })
+    };
+    Ok((totals, sums.values().filter_map(group).collect()))
 }

@@ -15,6 +15,7 @@ mod meetings;
 mod place;
 mod remarks;
 mod series;
+mod shapes;
 
 use std::sync::Arc;
 
@@ -36,9 +37,11 @@ pub use borders::Borders;
 pub use by_iteration::{
     Blocks, ByIteration, Detail, IterationCause, MetricSeries, Series, bytes_needed as bytes_of_series,
 };
+pub use groups::Group;
 pub use map::{MapShape, SeriesMap};
 pub use place::Place;
 pub use series::{IterationTotals, Signature, Spread, signature};
+pub use shapes::{AllGroups, LoopShape, LoopWord, Shape, Shapes, Site};
 
 use groups::Groups;
 use local::Level;
@@ -118,8 +121,16 @@ pub fn bytes_needed(processes: &[Walked]) -> u64 {
     processes.iter().map(of_process).sum()
 }
 
-/// Finds the structure of the run: common numbers of the iterations of all locations; `None` without a loop. Adds what is odd to the
-/// findings.
+/// What was found of the structure of the run.
+#[derive(Clone, Debug, Default)]
+pub struct Structured {
+    /// Common numbers of the iterations of all locations; `None` without a loop.
+    pub main: Option<(Arc<Agreed>, Structure)>,
+    /// Graphs, loops and words, for details.
+    pub shapes: Option<Shapes>,
+}
+
+/// Finds the structure of the run, and adds what is odd to the findings.
 ///
 /// # Errors
 /// If a worker failed.
@@ -129,7 +140,7 @@ pub fn find(
     matches: &[Matches],
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
-) -> Result<Option<(Arc<Agreed>, Structure)>, Error> {
+) -> Result<Structured, Error> {
     let mut sums = [0_u64; 2];
     for Walked { process, steps, .. } in processes {
         for steps in steps {
@@ -150,8 +161,14 @@ pub fn find(
             break;
         }
     }
-    let Some((_, groups)) = best else { return Ok(None) };
-    let Some(agreed) = agree::agree(tools, processes, matches, groups, exchange)? else { return Ok(None) };
+    let Some((_, groups)) = best else { return Ok(Structured::default()) };
+    let shapes = match tools.has_details {
+        true => Some(shapes::find(&groups, processes, exchange)?),
+        false => None,
+    };
+    let Some(agreed) = agree::agree(tools, processes, matches, groups, exchange)? else {
+        return Ok(Structured { main: None, shapes });
+    };
     let iterations = series::series(&agreed, exchange)?;
     let correspondence = agreed.correspondence;
     let (locations, irregular) = (agreed.locations_of_all, agreed.irregular);
@@ -177,7 +194,7 @@ pub fn find(
     let is_notable = structure.iterations.len() >= ITERATIONS && structure.share() >= SHARE;
     let is_notable = broadcast(exchange, vec![u64::from(is_notable)])? == [1];
     remarks::add(tools, (processes, matches), (&agreed, is_notable), findings, exchange)?;
-    Ok(Some((Arc::new(agreed), structure)))
+    Ok(Structured { main: Some((Arc::new(agreed), structure)), shapes })
 }
 
 impl Structure {

@@ -23,8 +23,9 @@ impl Default for Times {
 }
 
 impl Times {
+    /// Adds a duration.
     #[inline]
-    fn add(&mut self, ticks: Ticks) {
+    pub fn add(&mut self, ticks: Ticks) {
         self.sum = self.sum.saturating_add(ticks);
         self.least = self.least.min(ticks);
         self.most = self.most.max(ticks);
@@ -171,6 +172,12 @@ impl Graph {
         builder.finish(&Step::default()).1
     }
 
+    /// Ticks of all nodes and edges: from the begin to the end of the sequence.
+    pub fn ticks(&self) -> Ticks {
+        let nodes = self.nodes.iter().map(|node| node.times.sum);
+        nodes.chain(self.edges.iter().map(|edge| edge.times.sum)).fold(0, Ticks::saturating_add)
+    }
+
     /// Edges between steps: neither from the begin nor to the end.
     pub fn inner_edges(&self) -> impl Iterator<Item = &Edge> + Clone {
         self.edges.iter().filter(|edge| edge.from.is_step() && edge.to.is_step())
@@ -257,9 +264,7 @@ mod tests {
             graph.edges.iter().map(|e| (e.from, e.to, e.count, e.times.sum, e.polls.ticks)).collect();
         let all = [(Node::BEGIN, a, 1, 5, 2), (a, b, 2, 8, 4), (b, a, 1, 2, 2), (b, Node::END, 1, 9, 0)];
         assert_eq!(edges, all);
-        let sum = graph.nodes.iter().map(|node| node.times.sum).sum::<i64>()
-            + graph.edges.iter().map(|edge| edge.times.sum).sum::<i64>();
-        assert_eq!(sum, 100 + 24);
+        assert_eq!(graph.ticks(), 100 + 24);
     }
 
     #[test]

@@ -52,7 +52,7 @@ mod operations;
 mod polling;
 mod probes;
 pub(crate) mod random;
-mod read;
+pub(crate) mod read;
 mod records;
 pub(crate) mod script;
 mod stalls;

@@ -10,6 +10,8 @@ use generate::{Job, Pattern};
 use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::{Options, Semantics};
+use show::output::Surroundings;
+use show::status::Status;
 use structure::{Graph, Node, TemporalGraph};
 
 use crate::oracle::read::read;
@@ -34,6 +36,59 @@ fn orders(report: &Path) -> Vec<Vec<u8>> {
     }
 }
 
+/// What `replay-show` writes to a file.
+fn export(format: &str, report: &Path) -> Vec<u8> {
+    let directory = in_memory();
+    let out = directory.path().join("out");
+    let (mut results, mut messages) = (Vec::new(), Vec::new());
+    let [report, path] = [report, &out].map(|path| path.to_str().unwrap());
+    let arguments = ["replay-show", "export", format, report, "-o", path].map(Into::into);
+    let status = show::cli::run(arguments, &Surroundings::default(), &mut results, &mut messages);
+    assert_eq!(status, Status::Done, "{}", String::from_utf8_lossy(&messages));
+    std::fs::read(out).unwrap()
+}
+
+/// The calls of each group, as they come back from the file that `docs/exports.md` describes.
+fn exported(report: &Path) -> Vec<Vec<Node>> {
+    let bytes = export("t-efg", report);
+    let mut bytes = bytes.strip_prefix(b"REPLAY-T-EFG 1\n").expect("the begin");
+    let groups = leb128(&mut bytes);
+    let group = |_| {
+        let [_, _, steps, nodes] = [(); 4].map(|()| leb128(&mut bytes));
+        for _ in 0..nodes {
+            let _ = (leb128(&mut bytes), text(&mut bytes), text(&mut bytes), leb128(&mut bytes));
+        }
+        let order = TemporalGraph::decode(text(&mut bytes), u32::try_from(nodes).unwrap()).unwrap();
+        let sequence: Vec<Node> = order.sequence().collect();
+        assert_eq!(sequence.len() as u64, steps);
+        sequence
+    };
+    let all = (0..groups).map(group).collect();
+    assert!(bytes.is_empty());
+    all
+}
+
+fn leb128(bytes: &mut &[u8]) -> u64 {
+    let mut number = 0;
+    for shift in (0..).step_by(7) {
+        let (&byte, rest) = bytes.split_first().expect("a whole number");
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+    }
+    number
+}
+
+/// Bytes behind their number.
+fn text<'b>(bytes: &mut &'b [u8]) -> &'b [u8] {
+    let count = usize::try_from(leb128(bytes)).unwrap();
+    let (text, rest) = bytes.split_at(count);
+    *bytes = rest;
+    text
+}
+
 /// Rows of a group.
 fn of_group(rows: &[Row], group: usize) -> Vec<Row> {
     rows.iter().filter(|row| row["group"] == group as i128).cloned().collect()
@@ -50,6 +105,7 @@ fn check(experiment: &Path, report: &Path) -> usize {
     let (groups, nodes, edges) = (rows("structure_groups"), rows("structure_nodes"), rows("structure_edges"));
     let (loops, words) = (rows("structure_loops"), rows("structure_words"));
     let (locations, _) = read(experiment, Semantics::Corrected);
+    let mut exported = exported(report);
     let mut steps = 0;
     for ((at, group), order) in groups.iter().enumerate().zip(orders(report)) {
         let [nodes, edges, loops, words] = [&nodes, &edges, &loops, &words].map(|rows| of_group(rows, at));
@@ -104,6 +160,7 @@ fn check(experiment: &Path, report: &Path) -> usize {
         let expected: Vec<&String> =
             outermost.map(|(_, call)| &call.path).filter(|path| !is_poll(path)).collect();
         assert_eq!(found, expected, "{name}: group {at}");
+        assert_eq!(exported.remove(0), sequence, "{name}: group {at} of the export");
         steps += sequence.len();
     }
     steps
@@ -202,4 +259,44 @@ fn of_many_groups_those_with_most_time_are_kept() {
     let rest = &groups[64];
     assert_eq!([rest["location"], rest["graphs"], rest["locations"]], [NONE, 6, 6]);
     assert!(!Details::open(&report).is_complete("structure_groups"));
+}
+
+/// Structure 7.1: the program of the paper. All its calls are of one function, called from 87 lines.
+#[test]
+fn the_published_program_is_exported_as_published() {
+    let mut lines: Vec<u32> = (1..=10).collect();
+    for _ in 0..60 {
+        lines.extend([11, 12, 13, 13, 14, 15, 13, 13, 16, 17, 13, 13]);
+        lines.extend(18..58);
+    }
+    lines.extend(58..88);
+    assert_eq!(lines.len(), 3160);
+    let context =
+        |line: u32| format!("context m{line} main line {line}\ncontext r{line} MPI_Comm_rank in m{line}\n");
+    let contexts: String = (1..88).map(context).collect();
+    let call = |(at, line): (usize, &u32)| {
+        let [enter, leave] = [1, 3].map(|ticks| 4 * at + ticks);
+        format!("{enter} ctx> r{line} unwind 3 ; {leave} ctx< r{line}\n")
+    };
+    let calls: String = lines.iter().enumerate().map(call).collect();
+    let directory = in_memory();
+    let [experiment, report] = ["trace", "r.cubex"].map(|name| directory.path().join(name));
+    let script = format!("program prog\n{contexts}rank 0\n{calls}");
+    write::write(&Case::parse(&script).unwrap().trace, &experiment);
+    analyze(&experiment, &report, Semantics::Corrected).unwrap();
+    assert_eq!(exported(&report), [lines.iter().map(|&line| Node::new(line)).collect::<Vec<_>>()]);
+    let groups = Details::open(&report).rows("structure_groups").unwrap();
+    let sizes = ["steps", "nodes", "edges", "loops"].map(|column| groups[0][column]);
+    assert_eq!(sizes, [3160, 87, 90, 2]);
+    let loops = Details::open(&report).rows("structure_loops").unwrap();
+    let counts: Vec<[i128; 2]> =
+        loops.iter().map(|it| ["fewest", "largest"].map(|column| it[column])).collect();
+    assert_eq!(counts, [[60; 2], [6; 2]]);
+    // With begin and end.
+    let dot = String::from_utf8(export("dot", &report)).unwrap();
+    let boxes = dot
+        .lines()
+        .filter(|line| line.contains("label=") && !line.contains("->") && line.contains(" [label"));
+    assert_eq!((boxes.count(), dot.matches("->").count()), (13 + 2, 16 + 2), "{dot}");
+    assert!(dot.contains("LOOP 1: 60\u{a0}x") && dot.contains("LOOP 1.1: 6\u{a0}x"));
 }

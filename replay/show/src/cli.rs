@@ -55,6 +55,8 @@ enum Command {
     Time(commands::time::Args),
     /// Show the iterations of the main loop
     Iterations(commands::iterations::Args),
+    /// Show what the program does repeatedly: its loops and calls
+    Structure(commands::structure::Args),
     /// Write the report in a format of another tool
     Export(commands::export::Args),
     /// Show the severest waits, and how each came about
@@ -85,6 +87,7 @@ impl Command {
             Command::History(args) => commands::history::run(args, output),
             Command::Time(args) => commands::time::run(args, output),
             Command::Iterations(args) => commands::iterations::run(args, output),
+            Command::Structure(args) => commands::structure::run(args, output),
             Command::Waits(args) => commands::waits::run(args, output),
             Command::Export(args) => commands::export::run(args, output),
             Command::Matrix(args) => commands::matrix::run(args, output),

@@ -14,6 +14,7 @@ pub mod error;
 #[cfg(feature = "explore")]
 pub mod explore;
 pub mod gates;
+pub mod graphs;
 pub mod opened;
 pub mod output;
 pub mod overview;

@@ -19,6 +19,7 @@ pub mod ranks;
 #[cfg(feature = "serve")]
 pub mod serve;
 mod sink;
+pub mod structure;
 pub mod time;
 pub mod tree;
 pub mod waits;

@@ -55,6 +55,8 @@ pub struct Line {
     pub spans: Vec<Span>,
     /// Columns in front of it, and of those that follow where it is broken.
     pub indent: usize,
+    /// Further columns in front of those that follow.
+    pub hanging: usize,
 }
 
 impl Line {
@@ -74,6 +76,12 @@ impl Line {
     #[must_use]
     pub fn indented(self, indent: usize) -> Line {
         Line { indent, ..self }
+    }
+
+    /// This line with those that follow, where it is broken, behind a further indentation.
+    #[must_use]
+    pub fn hanging(self, hanging: usize) -> Line {
+        Line { hanging, ..self }
     }
 }
 

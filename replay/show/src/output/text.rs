@@ -33,7 +33,9 @@ pub(crate) fn lines(document: &Document, screen: &Screen) -> Vec<Line> {
 /// A line with what the screen can show.
 pub(super) fn shown(line: &Line, screen: &Screen) -> Line {
     let span = |span: &Span| Span { text: screen.shown(&span.text), style: span.style };
-    Line { spans: line.spans.iter().map(span).collect(), indent: line.indent }
+    Line { spans: line.spans.iter().map(span).collect(), ..Line::default() }
+        .indented(line.indent)
+        .hanging(line.hanging)
 }
 
 /// Columns of a line whose text may be shown.
@@ -65,15 +67,16 @@ pub(super) fn wrap(line: &Line, screen: &Screen) -> Vec<Line> {
         return vec![line];
     }
     let indent = line.indent.min(screen.width / 2);
-    let room = screen.width - indent;
+    let hanging = line.hanging.min((screen.width - indent) / 2);
+    let mut room = screen.width - indent;
     let mut lines = vec![Line::default().indented(indent)];
     let mut used = 0;
     for word in words(&line) {
         let columns: usize = word.iter().map(|span| width(&span.text)).sum();
         let is_blank = word.iter().all(|span| span.text.trim().is_empty());
         if used + columns > room && used > 0 {
-            lines.push(Line::default().indented(indent));
-            used = 0;
+            lines.push(Line::default().indented(indent + hanging));
+            (used, room) = (0, screen.width - indent - hanging);
         }
         if is_blank && used == 0 && lines.len() > 1 {
             continue;

@@ -4,11 +4,11 @@ use crate::output::names::printable;
 
 /// A piece of a page.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Html(String);
+pub(crate) struct Html(String);
 
 impl Html {
     /// Adds the begin of an element.
-    pub(super) fn open(&mut self, tag: &str, attributes: &[(&str, &str)]) -> &mut Html {
+    pub(crate) fn open(&mut self, tag: &str, attributes: &[(&str, &str)]) -> &mut Html {
         self.0.push('<');
         self.0.push_str(tag);
         for (name, value) in attributes {
@@ -19,45 +19,45 @@ impl Html {
     }
 
     /// Adds the end of an element.
-    pub(super) fn close(&mut self, tag: &str) -> &mut Html {
+    pub(crate) fn close(&mut self, tag: &str) -> &mut Html {
         self.0.extend(["</", tag, ">\n"]);
         self
     }
 
     /// Adds text.
-    pub(super) fn text(&mut self, text: &str) -> &mut Html {
+    pub(crate) fn text(&mut self, text: &str) -> &mut Html {
         self.0.push_str(&escaped(text));
         self
     }
 
     /// Adds an element with text.
-    pub(super) fn element(&mut self, tag: &str, attributes: &[(&str, &str)], text: &str) -> &mut Html {
+    pub(crate) fn element(&mut self, tag: &str, attributes: &[(&str, &str)], text: &str) -> &mut Html {
         self.open(tag, attributes).text(text);
         self.0.extend(["</", tag, ">\n"]);
         self
     }
 
     /// Adds words in a line: an element with text, and no line end behind it.
-    pub(super) fn inline(&mut self, tag: &str, text: &str) -> &mut Html {
+    pub(crate) fn inline(&mut self, tag: &str, text: &str) -> &mut Html {
         self.open(tag, &[]).text(text);
         self.0.extend(["</", tag, ">"]);
         self
     }
 
     /// Adds what is HTML already, of our own making.
-    pub(super) fn raw(&mut self, html: &str) -> &mut Html {
+    pub(crate) fn raw(&mut self, html: &str) -> &mut Html {
         self.0.push_str(html);
         self
     }
 
     /// The text of the page.
-    pub(super) fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         self.0
     }
 }
 
 /// A text without hostile characters and with those escaped that mean something in HTML, also in quoted attributes.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in printable(text).chars() {
         match letter {

@@ -12,7 +12,7 @@ mod blocks;
 mod colours;
 mod compare;
 mod first;
-mod html;
+pub(crate) mod html;
 mod json;
 mod merged;
 mod policy;

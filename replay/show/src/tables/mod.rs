@@ -4,6 +4,7 @@ pub mod cells;
 pub mod communication;
 pub mod grid;
 pub mod series;
+pub mod structure;
 pub mod waits;
 pub mod windows;
 

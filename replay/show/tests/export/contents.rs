@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use show::status::Status;
 
-use super::{DIRECTORIES, Exported, FILES, OF_EVENTS, plain};
+use super::{DIRECTORIES, Exported, FILES, OF_EVENTS, OF_STRUCTURE, plain};
 use crate::support::run;
 
 #[test]
@@ -23,7 +23,7 @@ fn reports_without_details_export_what_they_have() {
     let exported = Exported::without_details();
     for format in FILES.into_iter().chain(DIRECTORIES) {
         let (printed, out) = exported.try_export(format, &[]);
-        if OF_EVENTS.contains(&format) {
+        if OF_EVENTS.contains(&format) || OF_STRUCTURE.contains(&format) {
             assert_eq!(printed.status, Status::Failed, "{format}");
             assert!(printed.messages.contains("replay-analyze EXPERIMENT"), "{}", printed.messages);
             assert!(!out.exists(), "{format}");

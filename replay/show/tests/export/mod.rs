@@ -7,6 +7,7 @@ mod hostile;
 pub(crate) mod judges;
 mod notebook;
 mod report;
+mod structure;
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use crate::support::{Printed, run};
 use report::Names;
 
 /// Formats that make a file, and those that make a directory.
-const FILES: [&str; 12] = [
+const FILES: [&str; 16] = [
     "folded",
     "speedscope",
     "chrome",
@@ -29,11 +30,18 @@ const FILES: [&str; 12] = [
     "github-benchmark",
     "openmetrics",
     "folded --per-location",
+    "dot",
+    "svg",
+    "structure-json",
+    "t-efg",
 ];
 const DIRECTORIES: [&str; 3] = ["csv", "parquet", "paraver"];
 
 /// Formats that need the tables of windows.
 const OF_EVENTS: [&str; 4] = ["chrome", "events-csv", "perfetto", "paraver"];
+
+/// Formats that need the tables of the structure.
+const OF_STRUCTURE: [&str; 4] = ["dot", "svg", "structure-json", "t-efg"];
 
 /// A directory with a report in it, and its exports.
 struct Exported {

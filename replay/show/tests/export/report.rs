@@ -49,8 +49,13 @@ pub(crate) fn write_plain(path: &Path, names: &Names) {
 
 /// Writes the same with all tables.
 pub(crate) fn write(path: &Path, names: &Names) {
+    write_tables(path, names, tables().into_iter().chain(super::structure::tables(false)));
+}
+
+/// Writes it with these tables.
+pub(super) fn write_tables(path: &Path, names: &Names, tables: impl Iterator<Item = Table>) {
     let mut members = vec![(MANIFEST.to_owned(), manifest(names).to_bytes())];
-    for table in tables() {
+    for table in tables {
         members.push((member(&table.name), details::write(&table).expect("a table")));
     }
     let members: Vec<(&str, &[u8])> =
@@ -150,24 +155,24 @@ fn manifest(names: &Names) -> Manifest {
     }
 }
 
-fn numbers(name: &str, unit: Option<Unit>, rows: &[u32]) -> Column {
+pub(super) fn numbers(name: &str, unit: Option<Unit>, rows: &[u32]) -> Column {
     Column::new(name, unit, Values::U32(rows.to_vec()))
 }
 
-fn ticks(name: &str, rows: &[i64]) -> Column {
+pub(super) fn ticks(name: &str, rows: &[i64]) -> Column {
     Column::new(name, Some(Unit::Tick), Values::I64(rows.to_vec()))
 }
 
-fn counts(name: &str, unit: Unit, rows: &[u64]) -> Column {
+pub(super) fn counts(name: &str, unit: Unit, rows: &[u64]) -> Column {
     Column::new(name, Some(unit), Values::U64(rows.to_vec()))
 }
 
-fn table(name: &str, columns: Vec<Column>) -> Table {
+pub(super) fn table(name: &str, columns: Vec<Column>) -> Table {
     Table { name: name.into(), columns }
 }
 
 /// The number for none.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// The columns of a wait: rank 1 from tick 100 to 400, for rank 0.
 fn wait() -> Vec<Column> {

@@ -6,6 +6,7 @@
 mod bmf;
 mod chrome;
 mod csv;
+mod dot;
 mod events;
 mod events_csv;
 mod extrap;
@@ -23,6 +24,9 @@ mod quantities;
 mod relations;
 mod source;
 mod speedscope;
+mod structure_json;
+mod svg;
+mod temporal_graph;
 mod text;
 
 use std::io::Write;
@@ -68,6 +72,10 @@ fn of_report(args: &Args, opened: &Opened, output: &mut Output<'_>) -> Result<()
         Format::Perfetto => to_file(args, output, |out| perfetto::write(&source, out)),
         Format::Hatchet => to_file(args, output, |out| hatchet::write(&source, out)),
         Format::Json => to_file(args, output, |out| json::write(&source, out)),
+        Format::Dot => to_file(args, output, |out| dot::write(&source, out)),
+        Format::Svg => to_file(args, output, |out| svg::write(&source, out)),
+        Format::StructureJson => to_file(args, output, |out| structure_json::write(&source, out)),
+        Format::TemporalGraph => to_file(args, output, |out| temporal_graph::write(&source, out)),
         Format::Csv => to_folder(args, &["csv"], output, |folder| csv::write(&source, folder)),
         Format::Paraver => {
             let extensions = ["prv", "pcf", "row", "cfg"];

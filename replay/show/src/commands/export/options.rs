@@ -85,6 +85,15 @@ pub enum Format {
     OpenMetrics,
     /// Enters and leaves, as Pipit reads them.
     EventsCsv,
+    /// Graphs of the structure for Graphviz.
+    Dot,
+    /// Graphs of the structure as a picture.
+    Svg,
+    /// Graphs, loops and words of the structure.
+    StructureJson,
+    /// The order of all calls.
+    #[value(name = "t-efg")]
+    TemporalGraph,
 }
 
 /// Which options a format takes, beside those that all take.
@@ -123,6 +132,7 @@ impl Format {
             Format::Bmf | Format::GithubBenchmark | Format::OpenMetrics => {
                 Takes { several: true, metric: true, ..none }
             }
+            Format::Dot | Format::Svg | Format::StructureJson | Format::TemporalGraph => none,
         }
     }
 }

@@ -4,8 +4,10 @@ use cubex::{Cube, LocationId};
 
 use super::options::Args;
 use crate::error::{Error, Result};
+use crate::graphs::{name_of, title};
 use crate::opened::Opened;
 use crate::places;
+use crate::tables::structure::Structure;
 use crate::values::{Quantity, Unit, Values};
 
 /// An open report, and what of it was asked for.
@@ -73,6 +75,17 @@ impl<'s> Source<'s> {
             return Ok(known.filter(|quantity| quantity.obstacle().is_none()).collect());
         }
         self.args.metric.iter().map(|name| self.values.quantity(name)).collect()
+    }
+
+    /// Graphs and loops, and what each group is called.
+    ///
+    /// # Errors
+    /// If the report has none, or they are damaged.
+    pub(super) fn structure(&self) -> Result<(Structure, Vec<String>)> {
+        let structure = Structure::read(self.opened)?;
+        let name = |group| title(&name_of(self.cube(), &self.sizes, group), group);
+        let names = structure.groups.iter().map(name).collect();
+        Ok((structure, names))
     }
 
     /// The title of a metric that tables refer to.

@@ -451,3 +451,51 @@ fn word_table(rows: &Rows<WordRow>) -> (Table, Complete) {
     ];
     rows.table("structure_words", "words, those of most iterations", columns)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edge(group: u32, from: u32, count: u64) -> EdgeRow {
+        EdgeRow { group, from, to: NONE, count, times: [0; 3], polls: 0, poll_ticks: 0 }
+    }
+
+    #[test]
+    fn of_too_many_rows_those_done_most_stay_in_their_order() {
+        let all =
+            (0..3).flat_map(|group| (0..30_000).map(move |from| edge(group, from, u64::from(from % 10))));
+        let rows = Rows::new(all);
+        assert_eq!((rows.kept.len(), rows.all), (MOST, 90_000));
+        assert!(rows.kept.iter().map(Row::place).is_sorted());
+        // Those of 3 and more are 63,000; of those taken twice the first ones stay.
+        assert_eq!(rows.kept.iter().filter(|row| row.count > 2).count(), 63_000);
+        assert!(rows.kept.iter().all(|row| row.count > 2 || row.count == 2 && row.group == 0));
+        let (_, complete) = rows.table("edges", "edges", Vec::new());
+        assert_eq!(complete, Complete::No("65536 of 90000 edges, limit 65536".into()));
+    }
+
+    #[test]
+    fn rows_come_back_from_a_batch() {
+        let word = WordRow {
+            group: 3,
+            of: NONE,
+            number: 7,
+            count: 1 << 40,
+            is_by_instance: true,
+            guard: vec![1, 2, 3],
+            parts: vec![0xff; 17],
+        };
+        let mut batch = Batch::new();
+        word.put(&mut batch);
+        let WordRow { group, of, number, count, is_by_instance, guard, parts } = crate::wire::one(&batch);
+        assert_eq!((group, of, number, count, is_by_instance), (3, NONE, 7, 1 << 40, true));
+        assert_eq!((guard, parts), (word.guard, word.parts));
+        // That of the whole sequence stands in front of those of loops.
+        assert!(word_place(NONE) < word_place(0));
+    }
+
+    fn word_place(of: u32) -> [u32; 3] {
+        let (guard, parts) = (Vec::new(), Vec::new());
+        WordRow { group: 0, of, number: 0, count: 0, is_by_instance: false, guard, parts }.place()
+    }
+}

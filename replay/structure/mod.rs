@@ -103,6 +103,9 @@ const OF_NODE: u64 = 300;
 const OF_MEMBER: u64 = 120;
 const OF_MESSAGE: u64 = 60;
 
+/// Bytes for each step of the location with most, while its order and words are made.
+const OF_LONGEST: u64 = 40;
+
 /// Bytes of a location besides these.
 const OF_LOCATION: u64 = 1000;
 
@@ -118,7 +121,9 @@ pub fn bytes_needed(processes: &[Walked]) -> u64 {
             + OF_MESSAGE * to_u64(receives.len())
             + walked.steps.iter().map(of_steps).sum::<u64>()
     };
-    processes.iter().map(of_process).sum()
+    let steps = processes.iter().flat_map(|walked| &walked.steps);
+    let longest = steps.map(Steps::len).max().unwrap_or(0);
+    processes.iter().map(of_process).sum::<u64>() + OF_LONGEST * to_u64(longest)
 }
 
 /// What was found of the structure of the run.

@@ -376,7 +376,7 @@ mod tests {
         let mut structure = published();
         // The program is made of more than its calls before the loop, so that these have a line.
         for node in &mut structure.groups[0].nodes {
-            if !matches!(node.around, Some(_)) {
+            if node.around.is_none() {
                 node.times[0] *= 10;
             }
         }

@@ -233,6 +233,10 @@ rank 0 and 3 alike: 6 calls at 3 places; 99.8 % of the time is in iterations of 
 3 other graphs
 ";
     assert_eq!(printed.results.replace('\u{a0}', " "), expected);
+    let file = exported.path().join("structure.json");
+    std::fs::write(&file, run(100, &["structure", "--json", exported.report.to_str().unwrap()]).results)
+        .unwrap();
+    judge("data", "jsonschema", "schema.py", &[Path::new("docs/schemas/replay-show.json"), &file]);
     let (printed, _) = exported.try_export("dot", &[]);
     assert!(printed.messages.contains("without 3 other graphs"), "{}", printed.messages);
 }

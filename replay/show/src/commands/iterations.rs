@@ -16,8 +16,8 @@ use crate::{paths, places};
 /// Rows that people get if they do not say how many.
 const TOP: usize = 10;
 
-/// Metrics that are shown if none are named.
-const METRICS: [&str; 2] = ["mpi", "time"];
+/// The metric that is shown if none are named.
+const METRIC: &str = "mpi";
 
 /// Arguments of `iterations`.
 #[derive(clap::Args, Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Args {
     /// The report, or an experiment directory
     pub file: PathBuf,
 
-    /// Metrics by unique name, with commas between them; the first one is drawn [default: mpi,time]
+    /// Metrics by unique name, with commas between them; the first one is drawn [default: mpi]
     #[arg(short, long = "metric", value_name = "LIST", value_delimiter = ',')]
     pub metric: Vec<String>,
 
@@ -108,7 +108,7 @@ fn read(
     let cube = opened.cube();
     let (_, table) = opened.required_table("series_values")?;
     let names: Vec<&str> = match args.metric.is_empty() {
-        true => METRICS.to_vec(),
+        true => vec![METRIC],
         false => args.metric.iter().map(String::as_str).collect(),
     };
     let series = |name: &str| {
@@ -139,7 +139,7 @@ fn headline(main_loop: &MainLoop, all: &[Iteration], document: &mut Document) {
         block => format!("{block} together"),
     };
     document.text(format!(
-        "{} iterations of the main loop: {each} {median} ({least} to {most}) until the last rank is through",
+        "{} iterations of the main loop, {each} {median} ({least} to {most})",
         main_loop.iterations
     ));
     if main_loop.crossing > 0 || main_loop.disagreeing > 0 {
@@ -162,7 +162,7 @@ fn headline(main_loop: &MainLoop, all: &[Iteration], document: &mut Document) {
 fn draw(all: &[Iteration], series: Option<&Series>, screen: &Screen, document: &mut Document) {
     let width = screen.width.saturating_sub(2).clamp(8, 160);
     let elapsed: Vec<Option<f64>> = all.iter().map(|it| Some(it.elapsed)).collect();
-    let mut lines = vec![("until the last rank is through".to_owned(), Unit::Seconds, elapsed)];
+    let mut lines = vec![("time until the last rank is through".to_owned(), Unit::Seconds, elapsed)];
     if let Some(series) = series {
         let sums = series.values.iter().map(|value| value.map(|value| value.sum)).collect();
         lines.push((series.title.clone(), series.unit.clone(), sums));
@@ -201,18 +201,18 @@ fn rows(
     let mut columns = vec![
         Column::new("iteration", "iteration"),
         Column::new("elapsed", "took").of_group("took"),
-        Column::new("begin", "from"),
+        Column::data("begin"),
         Column::data("end"),
         Column::data("locations"),
         Column::new("kind", "kind"),
-        Column::new("remark", ""),
     ];
     for series in series {
         columns.push(Column::new(series.name.clone(), series.title.clone()));
         columns.extend(["least", "most", "location"].map(|of| Column::data(format!("{}_{of}", series.name))));
     }
-    columns.push(Column::new("most_computation", "longest outside MPI"));
+    columns.push(Column::new("most_computation", "longest outside"));
     columns.push(Column::new("most_computation_location", "on"));
+    columns.push(Column::new("remark", ""));
     let mut table = Table::new("rows", columns);
     for &at in shown {
         let it = &all[at];
@@ -225,7 +225,6 @@ fn rows(
             seconds(it.end),
             integer(it.locations),
             it.kind.map_or(Cell::Nothing, |kind| Cell::count(kind + 1)),
-            Cell::Words(remark(it).into()),
         ];
         for Series { unit, values, .. } in series {
             let number = |of: fn(&Value) -> f64| {
@@ -237,6 +236,7 @@ fn rows(
         }
         row.push(seconds(it.most_computation));
         row.push(name(it.most_computation_at).map_or(Cell::Nothing, Cell::Location));
+        row.push(Cell::Words(remark(it).into()));
         table.rows.push(row);
     }
     if main_loop.kinds.len() < 2 {

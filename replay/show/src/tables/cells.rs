@@ -5,7 +5,7 @@ use details::manifest::Manifest;
 
 use super::Columns;
 use super::grid::leb128;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Time of a group of locations in a class and a bin. Cells of no time are left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +36,7 @@ pub fn for_each(
     let levels = columns.positions("level", manifest.levels.len())?;
     let classes = columns.positions("class", manifest.classes.len())?;
     let (firsts, groups) = (columns.integers("group")?, columns.integers("groups")?);
-    for (row, mut bytes) in columns.bytes("values")?.iter().map(Vec::as_slice).enumerate() {
+    for (row, bytes) in columns.bytes("values")?.iter().enumerate() {
         let wrong = |what: &str| columns.wrong(&format!("row {row}: {what}"));
         let (Some(level), Some(class)) = (levels[row], classes[row]) else {
             return Err(wrong("no level or no class"));
@@ -51,23 +51,35 @@ pub fn for_each(
             return Err(wrong("groups beyond those of its level"));
         }
         let cells = count.checked_mul(described.bins).ok_or_else(|| wrong("too many cells"))?;
-        let mut at = 0;
-        while at < cells {
-            let value = leb128(&mut bytes).map_err(wrong)?;
-            if value == 0 {
-                let more = leb128(&mut bytes).map_err(wrong)?;
-                let next = more.checked_add(at + 1).filter(|&next| next <= cells);
-                at = next.ok_or_else(|| wrong("more zeros than bins"))?;
-                continue;
-            }
-            let ticks = (value >> 1).cast_signed() ^ -(value & 1).cast_signed();
-            let (group, bin) = (first + at / described.bins, at % described.bins);
-            take(Cell { level, class, group, bin, ticks })?;
-            at += 1;
-        }
-        if !bytes.is_empty() {
-            return Err(wrong("bytes behind the last bin"));
-        }
+        let cell = |at: u64, ticks| {
+            take(Cell { level, class, group: first + at / described.bins, bin: at % described.bins, ticks })
+        };
+        numbers(bytes, cells, wrong, cell)?;
     }
     Ok(())
+}
+
+/// Calls a function for each of so many numbers that is not 0, with its place.
+///
+/// # Errors
+/// If the bytes are those of more or fewer numbers, and those of the function.
+pub(super) fn numbers(
+    mut bytes: &[u8],
+    count: u64,
+    wrong: impl Fn(&str) -> Error,
+    mut take: impl FnMut(u64, i64) -> Result<()>,
+) -> Result<()> {
+    let mut at = 0;
+    while at < count {
+        let value = leb128(&mut bytes).map_err(&wrong)?;
+        if value == 0 {
+            let more = leb128(&mut bytes).map_err(&wrong)?;
+            let next = more.checked_add(at + 1).filter(|&next| next <= count);
+            at = next.ok_or_else(|| wrong("more zeros than bins"))?;
+            continue;
+        }
+        take(at, (value >> 1).cast_signed() ^ -(value & 1).cast_signed())?;
+        at += 1;
+    }
+    if bytes.is_empty() { Ok(()) } else { Err(wrong("bytes behind the last bin")) }
 }

@@ -1,8 +1,10 @@
-//! Tables of the main loop, `series` and `series_values`: its iterations, and values of metrics by iteration.
+//! Tables of the main loop, `series`, `series_values` and `series_map`: its iterations, values of metrics by iteration, and times of
+//! groups of locations in blocks of iterations.
 
 use details::Table;
 use details::manifest::{MainLoop, Manifest};
 
+use super::cells::numbers;
 use super::{Columns, seconds};
 use crate::error::Result;
 
@@ -134,4 +136,91 @@ pub fn values(
         }
     }
     Ok((outside, all))
+}
+
+/// Time of a group of locations in a block of iterations. Cells of no time are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// Position in the metrics of the loop.
+    pub metric: usize,
+    /// The group.
+    pub group: u64,
+    /// The block of iterations, from 0.
+    pub block: u64,
+    /// Ticks.
+    pub ticks: i64,
+}
+
+/// Calls a function for each cell of the map of so many locations, in the order of the table.
+///
+/// # Errors
+/// If the table and the manifest contradict each other, and those of the function.
+pub fn for_each_cell(
+    main_loop: &MainLoop,
+    table: &Table,
+    locations: usize,
+    mut take: impl FnMut(Cell) -> Result<()>,
+) -> Result<()> {
+    let columns = Columns::of("series_map", table);
+    let (span, block) = (main_loop.map_span, main_loop.map_block);
+    if span == 0 || block == 0 {
+        return Err(columns.wrong("groups or blocks of nothing"));
+    }
+    let (groups, blocks) = ((locations as u64).div_ceil(span), main_loop.iterations.div_ceil(block));
+    let metrics = columns.positions("metric", main_loop.metrics.len())?;
+    let of_group = columns.integers("group")?;
+    for (row, bytes) in columns.bytes("values")?.iter().enumerate() {
+        let wrong = |what: &str| columns.wrong(&format!("row {row}: {what}"));
+        let metric = metrics[row].ok_or_else(|| wrong("no metric"))?;
+        let group = u64::try_from(of_group[row]).ok().filter(|&group| group < groups);
+        let group = group.ok_or_else(|| wrong("a group without locations"))?;
+        numbers(bytes, blocks, wrong, |block, ticks| take(Cell { metric, group, block, ticks }))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use details::{Column, Values};
+
+    use super::*;
+
+    fn map(group: u32, values: &[u8]) -> Table {
+        Table {
+            name: "series_map".into(),
+            columns: vec![
+                Column::new("metric", None, Values::U8(vec![1])),
+                Column::new("group", None, Values::U32(vec![group])),
+                Column::new("values", None, Values::Bytes(vec![values.to_vec()])),
+            ],
+        }
+    }
+
+    /// Five iterations in blocks of two, three locations in groups of two.
+    fn cells(table: &Table, map_block: u64) -> Result<Vec<(u64, u64, i64)>> {
+        let metrics = vec!["time".into(), "mpi".into()];
+        let main_loop = MainLoop { iterations: 5, metrics, map_span: 2, map_block, ..MainLoop::default() };
+        let mut cells = Vec::new();
+        for_each_cell(&main_loop, table, 3, |cell| {
+            assert_eq!(cell.metric, 1);
+            cells.push((cell.group, cell.block, cell.ticks));
+            Ok(())
+        })?;
+        Ok(cells)
+    }
+
+    #[test]
+    fn cells_of_no_time_are_left_out() {
+        assert_eq!(cells(&map(1, &[20, 0, 0, 5]), 2).unwrap(), [(1, 0, 10), (1, 2, -3)]);
+    }
+
+    #[test]
+    fn maps_that_contradict_the_loop_are_refused() {
+        let wrong = |table: &Table, block| cells(table, block).unwrap_err().to_string();
+        assert!(wrong(&map(2, &[0, 2]), 2).contains("row 0: a group without locations"));
+        assert!(wrong(&map(0, &[0, 3]), 2).contains("more zeros than bins"));
+        assert!(wrong(&map(0, &[0, 2, 9]), 2).contains("bytes behind the last bin"));
+        assert!(wrong(&map(0, &[20, 20]), 2).contains("the values end too early"));
+        assert!(wrong(&map(0, &[0, 2]), 0).contains("blocks of nothing"));
+    }
 }

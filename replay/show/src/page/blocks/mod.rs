@@ -10,6 +10,7 @@ mod grid;
 mod messages;
 mod places;
 mod report;
+mod series;
 mod severities;
 mod waits;
 mod windows;
@@ -56,9 +57,10 @@ impl Blocks {
         calls::add(source, &mut blocks)?;
         places::add(source, &mut blocks)?;
         blocks.texts.push(("explanations", explanations::explanations()));
-        let parts: [(&str, Part); 4] = [
+        let parts: [(&str, Part); 5] = [
             ("waits", waits::add),
             ("grid", grid::add),
+            ("iterations", series::add),
             ("messages", messages::add),
             ("windows", windows::add),
         ];

@@ -35,7 +35,7 @@ export class Grid {
       const cells = this.exact(levels[row]!);
       const at = groups[row]! * cells.level.bins;
       const ticks = ticksOf(cells, classes[row]!);
-      read(values[row]!, ticks, at, counts[row]! * cells.level.bins);
+      readNumbers(values[row]!, ticks, at, counts[row]! * cells.level.bins);
     }
     // Levels that are exact but have no time at all.
     if (table.rows === 0) this.exact(report.levels.length - 1);
@@ -157,7 +157,7 @@ function ticksOf(cells: Cells, number: number): Float64Array {
 }
 
 /** Reads zigzag LEB128 numbers; a 0 is followed by the number of further zeros. */
-function read(bytes: Uint8Array, into: Float64Array, first: number, count: number): void {
+export function readNumbers(bytes: Uint8Array, into: Float64Array, first: number, count: number): void {
   let at = 0;
   const number = () => {
     let value = 0;

@@ -3,6 +3,7 @@
 import { bytesOf, jsonOf } from "./blocks.js";
 import { Calls } from "./calls.js";
 import { Grid } from "./grid.js";
+import type { MainLoop } from "./iterations.js";
 import { Places } from "./places.js";
 import type { Explanation, Report } from "./report.js";
 import { Severities } from "./severities.js";
@@ -17,6 +18,8 @@ export interface Data {
   places: Places;
   severities: Severities;
   grid: Grid | null;
+  /** The loop that most time is in; null if there is none. */
+  mainLoop: MainLoop | null;
   tables: Map<string, Table>;
   /** Windows of events from the server; null if there is none. */
   served: Served | null;
@@ -30,7 +33,7 @@ async function table(name: string): Promise<Table | null> {
 
 const TABLES = [
   "waits", "hops", "activities", "windows", "window_calls", "window_messages", "window_waits", "critical", "flow", "blocks", "pairs",
-  "processes", "sizes", "collectives", "last", "rest",
+  "processes", "sizes", "collectives", "last", "rest", "series", "series_values", "series_map",
 ];
 
 /** Loads the data; `changed` is called whenever more of it is there. */
@@ -41,7 +44,7 @@ export async function load(changed: () => void): Promise<Data> {
   const severities = new Severities(report, calls, places, (await table("totals"))!);
   const data: Data = {
     report, calls, places, severities, explanations: (await jsonOf<Explanation[]>("explanations")) ?? [], grid: null,
-    tables: new Map(), served: report.has_server ? new Served(changed) : null,
+    mainLoop: await jsonOf<MainLoop>("main_loop"), tables: new Map(), served: report.has_server ? new Served(changed) : null,
   };
   void more(data, changed);
   return data;

@@ -7,6 +7,7 @@ import { PageContext, type Page } from "../state/context.js";
 import { INITIAL, type View } from "../state/state.js";
 import type { Store } from "../state/store.js";
 import { Calls } from "../views/calls.js";
+import { IterationsView } from "../views/iterations/view.js";
 import { Messages } from "../views/messages.js";
 import { MetricsView } from "../views/metrics.js";
 import { First, Overview } from "../views/overview.js";
@@ -105,6 +106,7 @@ function Center(props: { view: View }) {
     case "waits": return <Waits />;
     case "ranks": return <Ranks />;
     case "messages": return <Messages />;
+    case "iterations": return <IterationsView />;
     case "metrics": return <MetricsView />;
     default: return <Overview />;
   }

@@ -84,7 +84,7 @@ function Commands({ page, metric, isOwn }: { page: Page; metric: string; isOwn: 
     : view === "time" ? `replay-show time ${file}${timed ? ` -m ${quoted(timed.name)}` : ""}${time ? ` --from ${digits(time[0])} --to ${digits(time[1])}` : ""}`
     : view === "messages" ? `replay-show matrix ${file}${MATRIX.includes(first) ? ` -m ${first}` : ""}`
     : view === "metrics" ? (page.data.explanations.some((it) => it.metric === metric) ? `replay-show explain ${metric}` : null)
-    : isOwn || (isOfRanks && isAlone && cnode !== null) ? null
+    : view === "iterations" || isOwn || (isOfRanks && isAlone && cnode !== null) ? null
     : isOfRanks ? `replay-show ranks ${file} -m ${quoted(metric)}${path}`
     : mode === "flame" || mode === "" ? `replay-show tree ${file} -m ${quoted(metric)}${path}${isAlone && cnode !== null ? " --exclusive" : ""}`
     : mode === "callers" ? `replay-show tree ${file} -m ${quoted(metric)} --callers` : null;

@@ -16,5 +16,6 @@ export const VIEWS: { name: View; title: string; isThere: (data: Data) => boolea
   { name: "waits", title: "Waits", isThere: (data) => hasRows(data, "waits") },
   { name: "ranks", title: "Ranks", isThere: (data) => data.places.count > 1 },
   { name: "messages", title: "Messages", isThere: (data) => hasRows(data, "blocks") || hasRows(data, "collectives") },
+  { name: "iterations", title: "Iterations", isThere: (data) => data.mainLoop !== null },
   { name: "metrics", title: "Metrics", isThere: () => true },
 ];

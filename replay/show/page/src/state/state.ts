@@ -1,7 +1,7 @@
 // State of the page: everything that a link restores. It is read from the part of the address behind #, by a grammar: unknown
 // keys are ignored, and wrong values are those that nobody has chosen.
 
-export const VIEWS = ["overview", "calls", "time", "waits", "ranks", "messages", "metrics"] as const;
+export const VIEWS = ["overview", "calls", "time", "waits", "ranks", "messages", "iterations", "metrics"] as const;
 export type View = (typeof VIEWS)[number];
 export const UNITS = ["s", "%", "l"] as const;
 export const ORDERS = ["number", "node", "topology", "waiting"] as const;

@@ -244,7 +244,8 @@ function CellMap({ values, largest, text, title, isTopology, axes }: MapProps) {
   );
 }
 
-function Ramp() {
+/** The colour scale, from little to much. */
+export function Ramp() {
   return (
     <svg width="160" height="14" viewBox="0 0 160 14" aria-hidden="true">
       {Array.from({ length: 32 }, (_, at) => <rect key={at} class="plain" x={at * 5} y="0" width="5" height="14" fill={css(cividis(at / 31))} />)}

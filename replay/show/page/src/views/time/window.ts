@@ -37,7 +37,7 @@ export function show(page: Page, begin: number, end: number, isMoving: boolean):
 }
 
 /** A stretch of time as the state has it; null for the whole run. */
-function stretch(page: Page, begin: number, end: number): [number, number] | null {
+export function stretch(page: Page, begin: number, end: number): [number, number] | null {
   const { report } = page.data;
   const per = report.ticks_per_second;
   // A tick is the finest there is.

@@ -81,6 +81,11 @@ fn chromium_shows_many_ranks() {
 }
 
 #[test]
+fn chromium_shows_iterations() {
+    check_pages("iterations.test.mjs", pages::of_iterations);
+}
+
+#[test]
 fn chromium_shows_comparisons() {
     check_pages("compare.test.mjs", pages::comparisons);
 }

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use cubex::{Cube, Report};
 use details::manifest::{MANIFEST, Manifest};
-use generate::{Job, Pattern, generate};
+use generate::{Job, Pattern, Slow, Tuning, Work, generate};
 use replay::Semantics;
 use serde_json::{Value, json};
 
 use super::rewrite::{add_topology, rewrite};
 use crate::foreign;
 use crate::show::json as printed;
+use crate::support::tables::Details;
 use crate::support::{analyze, archive, in_memory};
 
 /// Names that want to be more than text.
@@ -169,6 +170,37 @@ pub(super) fn of_many(folder: &Path) {
     });
     fs::write(folder.join("many.json"), all.to_string()).unwrap();
     page(&generated("stencil", 65_536, 60, folder), "huge", folder);
+}
+
+/// Pages of a trace in which rank 2 is slow in iteration 33, with what its tables say of that; of one whose iterations do not
+/// correspond; and of one without a loop.
+pub(super) fn of_iterations(folder: &Path) {
+    let slow = Slow { rank: 2, iteration: 33, factor: 4.0, work: Work::Relax };
+    let tuning = Tuning { slow: Some(slow), ..Tuning::default() };
+    let job = Job::new(Pattern::find("iterations").unwrap(), 4, 0);
+    let job = Job { iterations: Some(60), call_sites: true, tuning, ..job };
+    let (directory, report) = (in_memory(), folder.join("slow.cubex"));
+    let trace = directory.path().join("trace");
+    generate(&job, &trace).unwrap();
+    analyze(&trace, &report, Semantics::Corrected).unwrap();
+    page(&report, "slow", folder);
+    let details = Details::open(&report);
+    let metrics = &details.manifest.main_loop.as_ref().unwrap().metrics;
+    let late_sender = metrics.iter().position(|metric| metric == "mpi_latesender").unwrap() as i128;
+    let series = details.rows("series").unwrap();
+    let values = details.rows("series_values").unwrap();
+    let value = values.iter().find(|row| row["metric"] == late_sender && row["iteration"] == 33).unwrap();
+    let [of_series, of_value] = [&series[32], value].map(|row| |name: &str| details.seconds(row[name]));
+    let all = json!({
+        "slow": {"begin": of_series("begin"), "end": of_series("end"), "elapsed": of_series("elapsed")},
+        "late_sender": {
+            "sum": of_value("sum"), "least": of_value("least"), "most": of_value("most"),
+            "location": value["location"] as u64,
+        },
+    });
+    fs::write(folder.join("slow.json"), all.to_string()).unwrap();
+    page(&shipped("master_worker.6", folder), "crossing", folder);
+    page(&shipped("self_and_null.4", folder), "without", folder);
 }
 
 /// The page of 4 against 8 ranks, with what `diff` prints for scripts.

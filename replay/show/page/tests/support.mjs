@@ -32,4 +32,4 @@ export function seconds(value, digits) {
   return `${value.toFixed(digits)} s`;
 }
 
-export const VIEWS = ["overview", "calls", "time", "waits", "ranks", "messages", "metrics"];
+export const VIEWS = ["overview", "calls", "time", "waits", "ranks", "messages", "iterations", "metrics"];

@@ -4,6 +4,7 @@ mod anonymous;
 mod bundle;
 mod compare;
 mod first;
+mod iterations;
 
 use std::path::{Path, PathBuf};
 

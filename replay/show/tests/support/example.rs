@@ -190,7 +190,8 @@ fn culprit(names: &Names, place: &str, seconds: f64, more_work: Option<f64>) -> 
     }
 }
 
-fn leb128(mut value: u64, bytes: &mut Vec<u8>) {
+/// Appends a number as bytes of seven bits.
+pub(crate) fn leb128(mut value: u64, bytes: &mut Vec<u8>) {
     while value >= 0x80 {
         bytes.push((value & 0x7f) as u8 | 0x80);
         value >>= 7;

@@ -2,9 +2,11 @@
 
 import type { Report } from "../data/report.js";
 
-/** Options of all metrics whose values add up over locations. */
-export function MetricOptions({ report }: { report: Report }) {
-  return <>{metricsOf(report).map(({ at, label }) => <option key={at} value={report.metrics[at]!.name}>{label}</option>)}</>;
+/** Options of all metrics whose values add up over locations, or of some of these. */
+export function MetricOptions({ report, only }: { report: Report; only?: readonly number[] }) {
+  const options = metricsOf(report).filter(({ at }) => only?.includes(at) ?? true);
+  // Where those above are missing, indentation says nothing.
+  return <>{options.map(({ at, label }) => <option key={at} value={report.metrics[at]!.name}>{only ? label.trim() : label}</option>)}</>;
 }
 
 /** Metrics with what they are called in a menu: who shares a title has that of its parent, too. */

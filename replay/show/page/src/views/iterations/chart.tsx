@@ -11,7 +11,7 @@ import { LEFT, RIGHT, change, coloursOf, describe, openTime, type Shown } from "
 
 const HEIGHT = 270;
 const TOP = 30;
-const AXIS = 22;
+const AXIS = 24;
 const PLOT = HEIGHT - TOP - AXIS;
 
 /** Pixels of an iteration from which on it has a bar; others have points. */
@@ -129,7 +129,7 @@ export function Chart({ iterations, shown }: { iterations: Iterations; shown: Sh
       context.stroke();
       context.fillText(ofUnit(value, drawn.unit), LEFT - 6, y(value) + 4, LEFT - 8);
     }
-    numbersBelow(context, theme, width, TOP + PLOT + 16, iterations.loop.iterations);
+    numbersBelow(context, theme, width, TOP + PLOT + 19, iterations.loop.iterations);
   }
 
   /** Marks those unlike the others, and labels the longest of them as far as there is room. */

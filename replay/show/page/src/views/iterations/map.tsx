@@ -10,7 +10,7 @@ import { Ramp } from "../ranks.js";
 import { numbersBelow } from "./chart.js";
 import { LEFT, RIGHT, amount, change, named, openTime, type Shown } from "./shown.js";
 
-const AXIS = 22;
+const AXIS = 24;
 const MOST = 340;
 
 /** Steps of the colour scale. */
@@ -84,7 +84,7 @@ export function IterationMap({ iterations, shown, metric }: { iterations: Iterat
           for (let at = 0; at < groups; at += step) {
             context.fillText(places.range(at * loop.map_span, members(at)), LEFT - 6, Math.max(10, ((at + 0.5) / groups) * height + 4), LEFT - 8);
           }
-          numbersBelow(context, theme, width, height + 16, loop.iterations);
+          numbersBelow(context, theme, width, height + 17, loop.iterations);
           if (selected !== null) {
             context.strokeStyle = theme.focus;
             context.lineWidth = 2;

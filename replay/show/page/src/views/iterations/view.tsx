@@ -3,8 +3,8 @@
 import { useMemo } from "preact/hooks";
 
 import { iterationsOf, type Iterations } from "../../data/iterations.js";
-import type { Report } from "../../data/report.js";
 import { usePage } from "../../state/context.js";
+import { MetricOptions } from "../../ui/choices.js";
 import { seconds, share } from "../../ui/format.js";
 import { Chart } from "./chart.js";
 import { AllIterations, Kinds, UnlikeList } from "./lists.js";
@@ -19,10 +19,8 @@ export function IterationsView() {
   const shown = shownOf(page, iterations);
   const { loop } = iterations;
   const { report } = data;
-  const options = (all: readonly number[]) => {
-    const metrics = all.filter((at) => report.metrics[at] && !report.metrics[at]!.obstacle);
-    return metrics.map((at) => <option key={at} value={at}>{titleOf(report, at, metrics)}</option>);
-  };
+  const metric = (name: string) => report.metrics.findIndex((it) => it?.name === name);
+  const name = (at: number | null) => (at === null ? "" : report.metrics[at]!.name);
   const incomplete = report.incomplete["replay.series_map.table"];
   return (
     <div class="iterations">
@@ -30,9 +28,9 @@ export function IterationsView() {
       <Correspondence iterations={iterations} />
       <div class="modes">
         <label>Show{" "}
-          <select value={shown.metric ?? ""} onChange={(event) => change(page, iterations, { metric: event.currentTarget.value === "" ? null : Number(event.currentTarget.value) })}>
+          <select value={name(shown.metric)} onChange={(event) => change(page, iterations, { metric: event.currentTarget.value === "" ? null : metric(event.currentTarget.value) })}>
             <option value="">elapsed time</option>
-            {options(iterations.metrics)}
+            <MetricOptions report={report} only={iterations.metrics} />
           </select>
         </label>
         <span class="limit">
@@ -47,7 +45,9 @@ export function IterationsView() {
           <h2>Locations over iterations</h2>
           <div class="modes">
             <label>Metric{" "}
-              <select value={shown.map} onChange={(event) => change(page, iterations, { map: Number(event.currentTarget.value) })}>{options(iterations.mapped)}</select>
+              <select value={name(shown.map)} onChange={(event) => change(page, iterations, { map: metric(event.currentTarget.value) })}>
+                <MetricOptions report={report} only={iterations.mapped} />
+              </select>
             </label>
             {incomplete && <span class="limit">{incomplete}</span>}
           </div>
@@ -67,12 +67,6 @@ export function IterationsView() {
       <AllIterations iterations={iterations} shown={shown} />
     </div>
   );
-}
-
-/** The title of a metric; who shares it with another one of the menu has its name, too. */
-function titleOf(report: Report, at: number, metrics: readonly number[]): string {
-  const { title, name } = report.metrics[at]!;
-  return metrics.some((other) => other !== at && report.metrics[other]!.title === title) ? `${title}: ${name}` : title;
 }
 
 /** How many there are, and how long they take. */

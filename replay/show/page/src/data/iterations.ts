@@ -66,6 +66,12 @@ export class Iterations {
     return [row * block + 1, Math.min(iterations, (row + 1) * block)];
   }
 
+  /** The number of a row, or its first and last one. */
+  label(row: number): string {
+    const [from, to] = this.numbers(row);
+    return from === to ? String(from) : `${from}–${to}`;
+  }
+
   /** The row of an iteration. */
   row(number: number): number {
     return Math.floor((number - 1) / this.loop.block);

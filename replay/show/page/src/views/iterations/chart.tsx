@@ -97,7 +97,7 @@ export function Chart({ iterations, shown }: { iterations: Iterations; shown: Sh
           context.lineWidth = 1;
         }
         return {
-          iterations: count, unlike: unlike.map((row) => iterations.numbers(row)[0]).join(" "), labelled: labelled.join(" "), most: largest,
+          iterations: count, unlike: unlike.map((row) => iterations.label(row)).join(" "), labelled: labelled.join(" "), most: largest,
           unknown: drawn.mark.filter((it) => Number.isNaN(it)).length, words: shown.row === null ? "" : words(shown.row),
         };
       }}
@@ -133,9 +133,9 @@ export function Chart({ iterations, shown }: { iterations: Iterations; shown: Sh
   }
 
   /** Marks those unlike the others, and labels the longest of them as far as there is room. */
-  function labels(context: CanvasRenderingContext2D, theme: Palette, each: number, top: (row: number) => number): number[] {
+  function labels(context: CanvasRenderingContext2D, theme: Palette, each: number, top: (row: number) => number): string[] {
     const taken: [number, number][] = [];
-    const labelled: number[] = [];
+    const labelled: string[] = [];
     context.textAlign = "center";
     for (const row of unlike) {
       const x = LEFT + (row + 0.5) * each;
@@ -152,13 +152,13 @@ export function Chart({ iterations, shown }: { iterations: Iterations; shown: Sh
       context.lineTo(x, top(row));
       context.stroke();
       context.setLineDash([]);
-      const [number] = iterations.numbers(row);
-      const half = context.measureText(String(number)).width / 2 + 4;
+      const label = iterations.label(row);
+      const half = context.measureText(label).width / 2 + 4;
       if (taken.some(([from, to]) => from < x + half && x - half < to)) continue;
       taken.push([x - half, x + half]);
-      labelled.push(number);
+      labelled.push(label);
       context.fillStyle = theme.text;
-      context.fillText(String(number), x, TOP - 16);
+      context.fillText(label, x, TOP - 16);
     }
     context.textAlign = "left";
     return labelled;

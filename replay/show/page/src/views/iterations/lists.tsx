@@ -25,7 +25,7 @@ export function UnlikeList({ iterations, shown }: Props) {
     <Rows
       name="Iterations unlike the others" rows={rows} selected={(row) => row === shown.row} {...choice(page, iterations)}
       columns={[
-        { title: "number", cell: (row) => String(iterations.numbers(row)[0]), key: (row) => row },
+        { title: "number", cell: (row) => iterations.label(row), key: (row) => row },
         { title: "elapsed", cell: (row) => text(iterations.elapsed[row]!), key: (row) => iterations.elapsed[row]!, isNumber: true },
         {
           title: "longest outside of MPI",
@@ -53,10 +53,11 @@ export function Kinds({ iterations, shown }: Props) {
       {...choice(page, iterations, (kind: { representative: number }) => iterations.row(kind.representative))}
       columns={[
         { title: "kind", cell: (kind) => (kind.iterations === 1 ? `number ${kind.representative}, like no other` : `${kind.iterations} like number ${kind.representative}`) },
-        {
+        // Neighbours that share a row have no colour.
+        ...(iterations.loop.block > 1 ? [] : [{
           title: "colour",
-          cell: (kind) => <svg width="28" height="14" viewBox="0 0 28 14" aria-hidden="true"><rect x="1" y="1" width="26" height="12" class={`c-${kind.colour}`} /></svg>,
-        },
+          cell: (kind: { colour: string }) => <svg width="28" height="14" viewBox="0 0 28 14" aria-hidden="true"><rect x="1" y="1" width="26" height="12" class={`c-${kind.colour}`} /></svg>,
+        }]),
       ]}
     />
   );
@@ -82,7 +83,7 @@ export function AllIterations({ iterations, shown }: Props) {
       <Rows
         name="All iterations" rows={rows} selected={(row) => row === shown.row} {...choice(page, iterations)}
         columns={[
-          { title: "number", cell: (row) => iterations.numbers(row).filter((it, at, all) => at === 0 || it !== all[0]).join("–"), key: (row) => row },
+          { title: "number", cell: (row) => iterations.label(row), key: (row) => row },
           { title: "begin", cell: (row) => seconds(iterations.begin[row]! / per), key: (row) => iterations.begin[row]!, isNumber: true },
           { title: "elapsed", cell: (row) => seconds(iterations.elapsed[row]! / per), key: (row) => iterations.elapsed[row]!, isNumber: true },
           { title: "kind", cell: (row) => kindOf(iterations, row) ?? "·" },

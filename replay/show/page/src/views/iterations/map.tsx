@@ -108,7 +108,7 @@ export function IterationMap({ iterations, shown, metric }: { iterations: Iterat
       />
       <p class="scale">
         <span>{amount(data, metric, 0)}</span><Ramp /><span>{amount(data, metric, largest)}</span>
-        {isMean && <span class="limit"> a location and iteration: cells are {loop.map_span > 1 && `${loop.map_span} locations`}{loop.map_span > 1 && loop.map_block > 1 && " and "}{loop.map_block > 1 && `${loop.map_block} iterations`}</span>}
+        {isMean && <span class="limit"> a location and iteration; a cell is {loop.map_span > 1 && `${loop.map_span} locations`}{loop.map_span > 1 && loop.map_block > 1 && " and "}{loop.map_block > 1 && `${loop.map_block} iterations`}</span>}
         {unknown > 0 && <span class="limit"> hatched: locations without the iteration</span>}
       </p>
     </>

@@ -36,22 +36,27 @@ fn main_loop(iterations: u64) -> MainLoop {
     }
 }
 
+/// The map of two metrics: so many groups, and blocks of iterations.
+fn map(groups: u8, blocks: u32) -> Table {
+    let mut values = Vec::new();
+    noise(blocks).for_each(|it| leb128(u64::from(it + 1) << 1, &mut values));
+    let rows = (0..2).flat_map(|metric| (0..groups).map(move |group| (metric, group)));
+    let (metrics, of_group): (Vec<u8>, Vec<u8>) = rows.unzip();
+    let values = Values::Bytes(vec![values; metrics.len()]);
+    table(
+        "series_map",
+        vec![("metric", Values::U8(metrics)), ("group", Values::U8(of_group)), ("values", values)],
+    )
+}
+
 fn tables(iterations: u32) -> [Table; 3] {
-    let times = |shift: i64| Values::I64(noise(iterations).map(|it| i64::from(it) + shift).collect());
+    let times = |shift: i64| Values::I64((1..=iterations).map(|it| 1024 * i64::from(it) + shift).collect());
     let rows = usize::try_from(iterations).unwrap();
     // Metric by metric: nothing is known of the second one in the last iteration.
     let metrics = (0..3).flat_map(|metric| vec![metric; if metric == 1 { rows - 1 } else { rows }]);
     let metrics: Vec<u8> = metrics.collect();
     let numbers = (1..=iterations).chain(1..iterations).chain(1..=iterations).collect();
     let values = || Values::I64(noise(metrics.len() as u32).map(i64::from).collect());
-    let row = |metric: u8| {
-        let mut bytes = Vec::new();
-        for it in noise(iterations.div_ceil(2)) {
-            leb128(u64::from(it % 8000 + 100) << 1, &mut bytes);
-        }
-        (metric, bytes)
-    };
-    let map = [row(0), row(1)];
     [
         table(
             "series",
@@ -80,14 +85,7 @@ fn tables(iterations: u32) -> [Table; 3] {
                 ("location", Values::U32(vec![3; metrics.len()])),
             ],
         ),
-        table(
-            "series_map",
-            vec![
-                ("metric", Values::U8(map.iter().map(|it| it.0).collect())),
-                ("group", Values::U8(vec![1, 0])),
-                ("values", Values::Bytes(map.iter().map(|it| it.1.clone()).collect())),
-            ],
-        ),
+        map(2, iterations.div_ceil(2)),
     ]
 }
 
@@ -167,9 +165,11 @@ fn iterations_are_shown_without_tables_that_are_wrong() {
         ("series_values", "no iteration has its number", |it| {
             it[1].columns[1].values = Values::U32(vec![6; 14]);
         }),
-        ("series_map", "a group without locations", |it| it[2].columns[1].values = Values::U8(vec![2, 0])),
+        ("series_map", "a group without locations", |it| {
+            it[2].columns[1].values = Values::U8(vec![0, 1, 0, 2])
+        }),
         ("series_map", "bytes behind the last bin", |it| {
-            it[2].columns[2].values = Values::Bytes(vec![vec![0, 2, 0], vec![0, 2]]);
+            it[2].columns[2].values = Values::Bytes(vec![vec![0, 2, 0]; 4]);
         }),
     ];
     for (name, message, change) in wrong {
@@ -185,30 +185,33 @@ fn iterations_are_shown_without_tables_that_are_wrong() {
 
 #[test]
 fn the_map_is_left_out_first() {
-    let made = Made::new(&Names::default(), |members| add(members, 20_000, |_, _| {}));
+    const ITERATIONS: u32 = 8000;
+    const STEPS: usize = 50;
+    let made = Made::new(&Names::default(), |members| {
+        add(members, ITERATIONS, |main_loop, tables| {
+            (main_loop.map_span, main_loop.map_block) = (1, 1);
+            tables[2] = map(4, ITERATIONS);
+        });
+    });
     let (printed, whole) = made.page(&[]);
     assert_eq!(printed.messages, "");
     let sizes = ["series", "series_values", "series_map"].map(|name| block(&whole, name).unwrap().len());
     let mut seen = [false; 4];
-    for percent in (0..=100).rev() {
-        let most = whole.len() * 4 * percent / 100;
+    for step in 0..=STEPS {
+        let most = whole.len() * 4 * step / STEPS;
         let (printed, page) = made.page(&["--max-size", &most.to_string()]);
         let has = ["series", "series_values", "series_map"].map(|name| block(&page, name).is_some());
         let part = block(&page, "series_map").is_some_and(|map| map.len() < sizes[2]);
         let said = |what: &str| printed.messages.contains(what);
-        assert_eq!(
-            part,
-            said("the map of locations over iterations: those of the 1 of 2 metrics"),
-            "{percent}"
-        );
-        assert!(has[1] || !has[2], "values go after the map: {percent}");
-        assert!(has[0] || !has[1], "values without iterations: {percent}");
+        assert_eq!(part, said("the map of locations over iterations: those of the 1 of 2 metrics"), "{step}");
+        assert!(has[1] || !has[2], "values go after the map: {step}");
+        assert!(has[0] || !has[1], "values without iterations: {step}");
         assert_eq!(has[0], block(&page, "main_loop").is_some());
-        assert_eq!(!has[0], said("iterations: the table series does not fit into the page"), "{percent}");
+        assert_eq!(!has[0], said("iterations: the table series does not fit into the page"), "{step}");
         assert_eq!(
             has[0] && !has[2],
             said("the map of locations over iterations: it does not fit"),
-            "{percent}"
+            "{step}"
         );
         seen[has.iter().filter(|&&it| it).count()] = true;
     }

@@ -38,12 +38,21 @@ pub(super) fn add(source: &Source<'_>, blocks: &mut Blocks) -> Result<()> {
     ];
     for (name, what, weigh) in tables {
         let added = source.opened.table(name).and_then(|table| {
-            let Some(table) = table else { return Ok(()) };
+            let Some(table) = table else { return Ok(true) };
             let weights = source.opened.in_details(weigh(source, main_loop, &table))?;
             add_heaviest(source, main_loop, &table, &weights, what, blocks)
         });
-        if let Err(error) = added {
-            blocks.limits.push(format!("{what}: {error}; shown without"));
+        match added {
+            Ok(true) => {}
+            // The map goes before the values.
+            Ok(false) => {
+                let missing = tables.iter().skip_while(|it| it.0 != name);
+                blocks
+                    .limits
+                    .extend(missing.map(|(_, what, _)| format!("{what}: it does not fit into the page")));
+                break;
+            }
+            Err(error) => blocks.limits.push(format!("{what}: {error}; shown without")),
         }
     }
     Ok(())
@@ -137,7 +146,7 @@ fn weights_of_map(source: &Source<'_>, main_loop: &MainLoop, table: &Table) -> R
     Ok(weights)
 }
 
-/// Adds a table with rows of the metrics that weigh most: all, or as many as there is room for.
+/// Adds a table with rows of the metrics that weigh most: all, or as many as there is room for. Returns whether there is any.
 fn add_heaviest(
     source: &Source<'_>,
     main_loop: &MainLoop,
@@ -145,7 +154,7 @@ fn add_heaviest(
     weights: &[i128],
     what: &str,
     blocks: &mut Blocks,
-) -> Result<()> {
+) -> Result<bool> {
     let metrics = Columns::of(&table.name, table).positions("metric", weights.len())?;
     let mut heaviest: Vec<usize> =
         (0..weights.len()).filter(|&at| metric(source, main_loop, at).is_some()).collect();
@@ -167,16 +176,11 @@ fn add_heaviest(
         }
         heaviest.truncate(heaviest.len() / 2);
     }
-    match heaviest.len() {
-        0 if all > 0 => blocks.limits.push(format!("{what}: it does not fit into the page")),
-        kept if kept < all => {
-            blocks
-                .limits
-                .push(format!("{what}: those of the {kept} of {all} metrics with most time are there"));
-        }
-        _ => {}
+    let kept = heaviest.len();
+    if (1..all).contains(&kept) {
+        blocks.limits.push(format!("{what}: those of the {kept} of {all} metrics with most time are there"));
     }
-    Ok(())
+    Ok(kept > 0 || all == 0)
 }
 
 /// Some rows of a column.

@@ -164,6 +164,10 @@ test("keys do what the mouse does", { skip }, async () => {
   await page.keyboard.press("Enter");
   assert.match(await hash(), /l=2/);
   await page.keyboard.press("7");
+  await page.locator(".iterations canvas").first().focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match(await page.evaluate(() => document.querySelector(".iterations canvas").dataset.words), /^iteration 1: /);
+  await page.keyboard.press("8");
   await page.locator(".columns li button").nth(3).focus();
   await page.keyboard.press("Enter");
   assert.match(await hash(), /m=comp/);

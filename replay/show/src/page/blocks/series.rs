@@ -119,7 +119,8 @@ fn weights_of_values(source: &Source<'_>, main_loop: &MainLoop, table: &Table) -
     let [numbers, sums, least, most] =
         ["iteration", "sum", "least", "most"].map(|name| columns.integers(name));
     let (numbers, sums) = (numbers?, sums?);
-    (least?, most?);
+    least?;
+    most?;
     let mut weights = vec![0; main_loop.metrics.len()];
     for (row, metric) in metrics.iter().enumerate() {
         let is_known = |number: &u64| {

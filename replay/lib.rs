@@ -384,7 +384,7 @@ impl Job {
             details.shapes = found.shapes;
         }
         Ok(match found.main {
-            Some((agreed, structure)) => (FoundStructure::Loop(structure), Some(agreed)),
+            Some((agreed, structure)) => (FoundStructure::Loop(Box::new(structure)), Some(agreed)),
             None => (FoundStructure::NoLoop, None),
         })
     }
@@ -500,8 +500,7 @@ impl Job {
                 located,
                 collected,
                 &paths,
-                asked,
-                by_iteration.as_mut(),
+                (asked, by_iteration.as_mut()),
                 &mut findings,
                 exchange,
             )?;

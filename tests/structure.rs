@@ -16,7 +16,7 @@ use crate::support::{archive, archives, in_memory, name, options, workers};
 
 fn of_loop(found: FoundStructure) -> Option<Structure> {
     match found {
-        FoundStructure::Loop(structure) => Some(structure),
+        FoundStructure::Loop(structure) => Some(*structure),
         _ => None,
     }
 }

@@ -75,7 +75,8 @@ fn bytes_needed(journals: &[Journal], points: &[Vec<SyncPoint>], sides: usize) -
 }
 
 /// Searches for the causes of all waiting, and adds them to the severities of this worker's locations.
-/// Returns the culprits for the summary, and answers to the details about the severest waits, if these ask.
+/// Returns the culprits for the summary, and answers to the details about the severest waits, if these ask; adds costs and the
+/// critical path to the values by iteration, if there are any.
 ///
 /// # Errors
 /// If a worker failed, or memory gets short.
@@ -84,8 +85,7 @@ pub fn find(
     (processes, results): (&[WalkedProcess], &mut [Results]),
     collected: Collected,
     paths: &ReportPaths,
-    asked: Option<Questions<'_>>,
-    mut by_iteration: Option<&mut ByIteration>,
+    (asked, mut by_iteration): (Option<Questions<'_>>, Option<&mut ByIteration>),
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<(Culprits, Option<Answers>), Error> {

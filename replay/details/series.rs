@@ -118,7 +118,7 @@ fn iterations(structure: &Structure, series: &Series, signature: &Signature) -> 
     let all = &structure.iterations;
     let mut kinds = vec![NO_KIND; all.len()];
     let mut flags: Vec<u8> =
-        all.iter().map(|one| u8::from(one.is_border) * BORDER | u8::from(one.has_gap) * GAP).collect();
+        all.iter().map(|one| (u8::from(one.is_border) * BORDER) | (u8::from(one.has_gap) * GAP)).collect();
     for (kind, cluster) in (0..).zip(&signature.clusters) {
         cluster.members.iter().for_each(|&member| kinds[member] = kind);
         flags[cluster.representative] |= REPRESENTATIVE;
@@ -241,7 +241,8 @@ fn map(
     kept.truncate(MAPPED);
     kept.sort_unstable_by_key(|&(metric, _)| metric);
     let columns = shape.columns.max(1) as usize;
-    let rows: Vec<(MetricId, u32, &[i64])> = kept
+    type Row<'r> = (MetricId, u32, &'r [i64]);
+    let rows: Vec<Row<'_>> = kept
         .iter()
         .flat_map(|&(metric, _)| {
             let of_group = cells[&metric].chunks_exact(columns);
@@ -249,12 +250,12 @@ fn map(
         })
         .filter(|(.., row)| row.iter().any(|&ticks| ticks != 0))
         .collect();
-    let encoded = |&(.., row): &(MetricId, u32, &[i64])| {
+    let encoded = |&(.., row): &Row<'_>| {
         let mut bytes = Vec::new();
         encode(row, &mut bytes);
         bytes
     };
-    let numbers = |name: &str, of: &dyn Fn(&(MetricId, u32, &[i64])) -> u32| {
+    let numbers = |name: &str, of: &dyn Fn(&Row<'_>) -> u32| {
         let numbers: Vec<u64> = rows.iter().map(|row| of(row).into()).collect();
         Column::of_numbers(name, None, numbers.iter().copied())
     };

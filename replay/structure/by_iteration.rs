@@ -51,12 +51,12 @@ impl Blocks {
 
     /// The row of an iteration by its number; what is outside, number 0, has row 0.
     pub fn row(self, number: u64) -> usize {
-        to_usize(if number == 0 { 0 } else { (number - 1 >> self.shift) + 1 })
+        to_usize(if number == 0 { 0 } else { ((number - 1) >> self.shift) + 1 })
     }
 
     /// The number of the first iteration of a row behind 0.
     pub fn first(self, row: usize) -> u64 {
-        (to_u64(row) - 1 << self.shift) + 1
+        ((to_u64(row) - 1) << self.shift) + 1
     }
 }
 

@@ -90,7 +90,7 @@ pub enum FoundStructure {
     /// There is no loop.
     NoLoop,
     /// The structure.
-    Loop(Structure),
+    Loop(Box<Structure>),
 }
 
 /// Bytes of lists for each step: nodes, sites, what folding needs, enters, iterations.

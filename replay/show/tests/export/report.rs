@@ -127,7 +127,6 @@ fn manifest(names: &Names) -> Manifest {
             members: Some(vec![0, 1, 2, 3]),
         }],
         tables: ["grid", "instances"].map(member).into(),
-        main_loop: None,
         summary: Summary {
             locations: 4,
             run: 2.0,

@@ -138,7 +138,8 @@ fn reports_without_a_main_loop_have_none_in_the_page() {
 
 #[test]
 fn loops_that_contradict_their_tables_are_left_out() {
-    let wrong: [(&str, fn(&mut MainLoop, &mut [Table; 3])); 8] = [
+    type Damage = fn(&mut MainLoop, &mut [Table; 3]);
+    let wrong: [(&str, Damage); 8] = [
         ("impossible", |it, _| it.block = 0),
         ("impossible", |it, _| it.map_span = 0),
         ("impossible", |it, _| it.map_block = 0),
@@ -160,7 +161,8 @@ fn loops_that_contradict_their_tables_are_left_out() {
 
 #[test]
 fn iterations_are_shown_without_tables_that_are_wrong() {
-    let wrong: [(&str, &str, fn(&mut [Table; 3])); 4] = [
+    type Damage = fn(&mut [Table; 3]);
+    let wrong: [(&str, &str, Damage); 4] = [
         ("series_values", "column location", |it| it[1].columns[6].values = Values::U32(vec![4; 14])),
         ("series_values", "no iteration has its number", |it| {
             it[1].columns[1].values = Values::U32(vec![6; 14]);

@@ -173,7 +173,7 @@ fn lawful_program_gives_no_findings() {
         let want = analyze(&path, Semantics::Corrected);
         let found = comparison.differences(trace.resolution, &path, &path, Semantics::Corrected, &want);
         problems.extend(found.into_iter().map(|problem| format!("seed {seed}: {problem}")));
-        let findings = Table::read(&report).findings();
+        let findings = Table::read(&report).oddities();
         if !findings.is_empty() {
             problems.push(format!("seed {seed}: {findings:?}"));
         }

@@ -3,7 +3,6 @@
 //! `series` has a row for each iteration, or for blocks of so many neighbours if there are very many. The others refer to these
 //! by number, and to metrics by their place in the manifest's list of the loop.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -18,7 +17,7 @@ use crate::int::{to_u32, to_u64, to_usize, words};
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
 use crate::structure::{
-    Detail, IterationCause, IterationTotals, MetricSeries, Series, SeriesMap, Signature, Spread, Structure,
+    Detail, IterationCause, IterationTotals, MetricSeries, Series, SeriesMap, Signature, Structure,
 };
 use crate::wire::Half;
 
@@ -44,13 +43,13 @@ pub(super) fn tables(
     series: &Series,
 ) -> (Vec<(Table, Complete)>, MainLoop) {
     let signature = structure.signature.clone().unwrap_or_default();
-    let values = with_times(metrics, structure, series);
+    let values = &series.metrics;
     // Metrics by their place in the report.
     let place = |metric: MetricId| to_u32(values.keys().take_while(|&&known| known < metric).count());
     let (map, mapped) = map(metrics, &series.map, place);
     let tables = vec![
         (iterations(structure, series, &signature), Complete::Is(true)),
-        (of_metrics(series, &values), Complete::Is(true)),
+        (of_metrics(series), Complete::Is(true)),
         details(series, place),
         (map, mapped),
     ];
@@ -81,36 +80,6 @@ pub(super) fn tables(
         map_block: shape.blocks.size(),
     };
     (tables, main_loop)
-}
-
-/// The series of all metrics: besides those at calls time, and time in MPI, of which what is outside is not known here.
-fn with_times<'s>(
-    metrics: &Metrics,
-    structure: &Structure,
-    series: &'s Series,
-) -> BTreeMap<MetricId, Cow<'s, [Spread]>> {
-    let of_calls = series.metrics.iter();
-    let mut all: BTreeMap<MetricId, Cow<'_, [Spread]>> =
-        of_calls.map(|(&metric, MetricSeries { values, .. })| (metric, Cow::Borrowed(&values[..]))).collect();
-    for (metric, of) in
-        [(metrics.time, (|one| one.time) as fn(&IterationTotals) -> Spread), (metrics.mpi, |one| one.mpi)]
-    {
-        let mut rows = vec![Spread::NONE; series.blocks.row(to_u64(structure.iterations.len())) + 1];
-        for (number, one) in (1..).zip(&structure.iterations) {
-            let row = &mut rows[series.blocks.row(number)];
-            let mut spread = of(one);
-            if row.sum != 0 || row.most_at != u32::MAX {
-                spread.sum += row.sum;
-                spread.least = spread.least.min(row.least);
-                if row.most >= spread.most {
-                    (spread.most, spread.most_at) = (row.most, row.most_at);
-                }
-            }
-            *row = spread;
-        }
-        all.insert(metric, Cow::Owned(rows));
-    }
-    all
 }
 
 /// Table `series`.
@@ -165,13 +134,12 @@ fn iterations(structure: &Structure, series: &Series, signature: &Signature) -> 
 }
 
 /// Table `series_values`: by metric, what is outside, and each row of `series`.
-fn of_metrics(series: &Series, values: &BTreeMap<MetricId, Cow<'_, [Spread]>>) -> Table {
-    let has_shares = |metric: &MetricId| series.metrics.get(metric).is_some_and(|it| it.has_shares);
+fn of_metrics(series: &Series) -> Table {
     let rows = || {
-        let metrics = (0_u64..).zip(values);
-        metrics.flat_map(move |(place, (metric, spreads))| {
-            let shares = has_shares(metric);
-            let known = spreads.iter().enumerate().filter(|(_, spread)| spread.most_at != u32::MAX);
+        let metrics = (0_u64..).zip(series.metrics.values());
+        metrics.flat_map(|(place, MetricSeries { values, has_shares, .. })| {
+            let shares = *has_shares;
+            let known = values.iter().enumerate().filter(|(_, spread)| spread.most_at != u32::MAX);
             known.map(move |(row, spread)| (place, row, spread, shares))
         })
     };

@@ -201,11 +201,24 @@ impl ByIteration {
         let map = MapShape::new(locations, agreed.iterations, blocks);
         let mut map = MapOfWorker::new(map, first, lines.len());
         let mut details = Vec::new();
+        let mut totals: BTreeMap<MetricId, MetricSeries> = BTreeMap::new();
+        let rows = blocks.row(agreed.iterations) + 1;
         for line in &agreed.locations {
             let number = |place: usize| line.number_of_all(Some(place), agreed.iterations);
             let mut add = |metric: MetricId, ticks: fn(&OwnIteration) -> Ticks| {
                 let values = || line.own.iter().enumerate().map(|(place, own)| (number(place), ticks(own)));
                 map.add(line.location, metric, values());
+                // What is outside is not known here, nor is anything of iterations that the location does not have.
+                let series = totals.entry(metric).or_insert_with(|| MetricSeries::new(rows, false));
+                series.locations += 1;
+                let mut sums: Vec<Option<i64>> = vec![None; rows];
+                for (number, ticks) in values().filter(|&(number, _)| number > 0) {
+                    let sum = sums[blocks.row(number)].get_or_insert(0);
+                    *sum = ticks.saturating_add(*sum);
+                }
+                for (spread, sum) in series.values.iter_mut().zip(sums) {
+                    sum.into_iter().for_each(|sum| spread.add(line.location, sum));
+                }
                 for (number, value) in values() {
                     let iteration = u32::try_from(number).unwrap_or(0);
                     if watched.binary_search(&iteration).is_ok() {
@@ -216,7 +229,7 @@ impl ByIteration {
             add(metrics.time, |own| own.end - own.begin);
             add(metrics.mpi, |own| own.in_mpi);
         }
-        let (current, totals, current_details, causes) = Default::default();
+        let (current, current_details, causes) = Default::default();
         let latest = 0;
         ByIteration {
             agreed,

@@ -65,12 +65,13 @@ pub(super) fn tables(
         ticks_of_run: cause.costs_of_run as f64 / ONE,
     };
     let shape = series.map.shape;
+    let corresponds = structure.correspondence.holds();
     let main_loop = MainLoop {
         iterations: to_u64(structure.iterations.len()),
         block: series.blocks.size(),
         locations: structure.locations,
         run: u64::try_from(structure.run.max(0)).unwrap_or(u64::MAX),
-        crossing: structure.correspondence.crossing,
+        crossing: if corresponds { 0 } else { structure.correspondence.crossing },
         disagreeing: structure.correspondence.disagreeing,
         metrics: values.keys().map(|&metric| metrics.list[metric].id.into()).collect(),
         kinds: signature.clusters.iter().map(kind).collect(),

@@ -242,7 +242,7 @@ impl MainLoop {
             (_, 1) => format!("on one {what}"),
             (with_all, all) if with_all < all => format!("all of them on {with_all} of {all} {what}s"),
             (_, all) if self.corresponds() => format!("the same on all {all} {what}s"),
-            (_, all) => format!("as many on each of {all} {what}s, but not the same"),
+            (_, all) => format!("as many on each of {all} {what}s, perhaps not the same"),
         };
         let share = 100.0 * self.share;
         writeln!(
@@ -344,7 +344,7 @@ impl fmt::Display for MainLoop {
             writeln!(f, "  Values by iteration are left out, as memory is short (--memory)")?;
         }
         if !self.corresponds() {
-            let Correspondence { within, outside, crossing, disagreeing } = self.correspondence;
+            let Correspondence { within, outside, crossing, disagreeing, .. } = self.correspondence;
             let messages = within + outside + crossing;
             return writeln!(
                 f,

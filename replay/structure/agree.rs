@@ -84,6 +84,10 @@ pub struct Correspondence {
     pub crossing: u64,
     /// Collective operations whose members have different numbers.
     pub disagreeing: u64,
+    /// Collective operations whose members all have one number.
+    pub agreeing: u64,
+    /// How many iterations there are.
+    pub iterations: u64,
 }
 
 /// Share of the messages that must join iterations of one number.
@@ -92,9 +96,12 @@ const CORRESPONDING: f64 = 0.99;
 impl Correspondence {
     /// Whether iterations of one number are the same at all locations, as far as messages and collective operations show.
     pub fn holds(&self) -> bool {
-        let Correspondence { within, outside, crossing, disagreeing } = *self;
+        let Correspondence { within, outside, crossing, disagreeing, agreeing, iterations } = *self;
         let messages = within + outside + crossing;
-        disagreeing == 0 && crossing as f64 <= (1.0 - CORRESPONDING) * messages as f64
+        let is_rare = crossing as f64 <= (1.0 - CORRESPONDING) * messages as f64;
+        // Messages may be sent an iteration ahead. Where a collective operation confirms each number, that is what they are.
+        let is_confirmed = iterations > 0 && agreeing >= iterations;
+        disagreeing == 0 && (is_rare || is_confirmed)
     }
 }
 
@@ -327,16 +334,18 @@ fn correspondences(
     at_collectives(tools, processes, of_call, exchange, |members| {
         for (which, own) in own.iter_mut().enumerate() {
             let is_other = |member: &Side<'_>| member.words[which] != members[0].words[which];
-            own.disagreeing += u64::from(members.iter().any(is_other));
+            let disagrees = members.iter().any(is_other);
+            own.disagreeing += u64::from(disagrees);
+            own.agreeing += u64::from(!disagrees && members[0].words[which] != 0);
         }
     })?;
-    let summed = |own: Correspondence| {
-        let Correspondence { within, outside, crossing, disagreeing } = own;
-        let [within, outside, crossing, disagreeing] =
-            super::summed([within, outside, crossing, disagreeing], exchange)?;
-        Ok(Correspondence { within, outside, crossing, disagreeing })
+    let summed = |(own, &iterations): (Correspondence, &u64)| {
+        let Correspondence { within, outside, crossing, disagreeing, agreeing, .. } = own;
+        let [within, outside, crossing, disagreeing, agreeing] =
+            super::summed([within, outside, crossing, disagreeing, agreeing], exchange)?;
+        Ok(Correspondence { within, outside, crossing, disagreeing, agreeing, iterations })
     };
-    own.into_iter().map(summed).collect()
+    own.into_iter().zip(candidates).map(summed).collect()
 }
 
 /// Finds iterations of calls, which mostly come in the order of time at each location.

@@ -81,7 +81,8 @@ pub struct MainLoop {
     pub locations: u64,
     /// Ticks of these between the end of `MPI_Init` and the start of `MPI_Finalize`.
     pub run: u64,
-    /// Messages whose ends are in iterations of different numbers.
+    /// Messages whose ends are in iterations of different numbers; 0 if these are hardly any, or collective operations confirm the
+    /// numbers, so that messages are sent ahead.
     pub crossing: u64,
     /// Collective operations whose members are in iterations of different numbers.
     pub disagreeing: u64,

@@ -90,7 +90,7 @@ pub use report::{
     ComparedIterations, IterationTimes, MainLoop, RecordedIterations, StructureSummary, Summary, WaitState,
 };
 
-use crate::structure::{Agreed, ByIteration, FoundStructure, Structure};
+use crate::structure::{Agreed, ByIteration, FoundStructure};
 use agreement::Basis;
 use assignment::Owners;
 use causes::{Collected, Culprits};
@@ -375,8 +375,7 @@ impl Job {
         if !self.has_structure {
             return Ok((FoundStructure::NotLookedFor, None));
         }
-        let is_short = self.memory.check(structure::bytes_needed(walked)).is_err();
-        if share(exchange, vec![u64::from(is_short)])?.iter().any(|batch| batch[..] == [1]) {
+        if structure::is_short(tools, structure::bytes_needed(walked), exchange)? {
             return Ok((FoundStructure::MemoryIsShort, None));
         }
         let found = structure::find(tools, walked, matches, findings, exchange)?;
@@ -387,27 +386,6 @@ impl Job {
             Some((agreed, structure)) => (FoundStructure::Loop(Box::new(structure)), Some(agreed)),
             None => (FoundStructure::NoLoop, None),
         })
-    }
-
-    /// Prepares values by iteration of this worker's processes, if all workers have the memory for them.
-    fn by_iteration(
-        &self,
-        agreed: Arc<Agreed>,
-        structure: &mut Structure,
-        walked: &[Walked],
-        clock_error: Ticks,
-        exchange: &mut dyn Exchange,
-    ) -> Result<Option<ByIteration>, Error> {
-        let watched = if exchange.worker() == 0 { structure.sign(clock_error) } else { Vec::new() };
-        let locations = self.trace.locations.len();
-        let needed = structure::bytes_of_series(&agreed, walked, locations);
-        let is_short = self.memory.check(needed).is_err();
-        if share(exchange, vec![u64::from(is_short)])?.iter().any(|batch| batch[..] == [1]) {
-            return Ok(None);
-        }
-        let watched = broadcast(exchange, wire::batch_of(&watched))?;
-        let of_all = (locations, &self.metrics);
-        Ok(Some(ByIteration::new(agreed, walked, wire::all(&watched).collect(), of_all)))
     }
 
     /// Runs the pipeline for one worker.
@@ -454,7 +432,7 @@ impl Job {
         let clock_error = clock_errors::largest(&walked, &matches, exchange)?;
         let mut by_iteration = match (agreed, &mut found_structure) {
             (Some(agreed), FoundStructure::Loop(structure)) => {
-                self.by_iteration(agreed, structure, &walked, clock_error, exchange)?
+                ByIteration::prepare(&tools, agreed, structure, &walked, clock_error, exchange)?
             }
             _ => None,
         };

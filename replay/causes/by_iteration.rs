@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::lines::Lines;
 use super::time_line::TimeLine;
-use crate::fraction::whole;
+use crate::fraction::{FRACTION, whole};
 use crate::ids::{JournalPosition, Row};
-use crate::int::{to_u32, to_u64};
+use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
 use crate::structure::{Borders, ByIteration, IterationCause};
@@ -107,30 +107,32 @@ impl CostsByIteration {
     ) {
         let borders = &self.borders[line];
         let [first, last] = ends(borders, extent);
-        let number = if first == last { Some(borders.number(first)) } else { None };
-        let number = if last.abs_diff(first) > MOST { Some(0) } else { number };
-        if number.is_none() {
-            self.parts.find(line, extent, time, borders);
-        }
-        let mut all = [0_i128; 1];
         let mut add = |row: Row, number: u32, value: i128| {
             *self.sums.entry((to_u32(line), to_u32(metric), number)).or_default() += value;
             if self.watched.binary_search(&number).is_ok() {
                 *self.close.entry((to_u32(line), row, number)).or_default() += value;
             }
         };
+        let number = if first == last {
+            Some(borders.number(first))
+        } else {
+            (last.abs_diff(first) > MOST).then_some(0)
+        };
         match number {
             // Nearly all stretches are in one iteration.
             Some(number) if self.watched.binary_search(&number).is_err() => {
-                all[0] = costs.map(|(_, value)| value).sum();
-                if all[0] != 0 {
-                    add(Row::NONE, number, all[0]);
+                let all: i128 = costs.map(|(_, value)| value).sum();
+                if all != 0 {
+                    add(Row::NONE, number, all);
                 }
             }
             Some(number) => costs.for_each(|(row, value)| add(row, number, value)),
-            None => costs.for_each(|(row, value)| {
-                self.parts.divide(row, value, |number, share| add(row, number, share));
-            }),
+            None => {
+                self.parts.find(line, extent, time, borders);
+                costs.for_each(|(row, value)| {
+                    self.parts.divide(row, value, |number, share| add(row, number, share));
+                });
+            }
         }
     }
 
@@ -162,8 +164,7 @@ impl CostsByIteration {
         self.parts.find(line, extent, time, borders);
         for &(row, ticks) in work {
             // In whole ticks, as the path is.
-            self.parts
-                .divide(row, ticks.into(), |number, ticks| add(number, ticks << crate::fraction::FRACTION));
+            self.parts.divide(row, ticks.into(), |number, ticks| add(number, ticks << FRACTION));
         }
     }
 
@@ -182,7 +183,7 @@ impl CostsByIteration {
         sums.sort_unstable_by_key(|&(key, _)| key);
         for of_metric in sums.chunk_by(|a, b| (a.0.0, a.0.1) == (b.0.0, b.0.1)) {
             let (line, metric, _) = of_metric[0].0;
-            let values = of_metric.iter().map(|&((.., number), value)| (to_u64(number as usize), value));
+            let values = of_metric.iter().map(|&((.., number), value)| (u64::from(number), value));
             into.add_shares(location(line), metric as usize, values);
         }
     }

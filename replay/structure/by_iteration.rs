@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use model::Ticks;
 
+use super::Structure;
 use super::agree::{Agreed, Cursor};
 use super::borders::Borders;
 use super::local::OwnIteration;
@@ -13,13 +14,14 @@ use super::map::{MapOfWorker, MapShape, SeriesMap};
 use super::series::Spread;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
-use crate::exchange::{Batch, Exchange, gather, reduce};
+use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
 use crate::fraction::whole_part;
 use crate::ids::ReportPath;
 use crate::int::{to_u32, to_u64, to_usize};
 use crate::journal::Journal;
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
+use crate::tools::Tools;
 use crate::walk::Walked;
 use crate::wire::{self, Wire, wire};
 
@@ -156,11 +158,16 @@ pub struct ByIteration {
     map: MapOfWorker,
 }
 
+/// The number of an iteration if it is among those that are watched.
+fn known(watched: &[u32], number: u64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|number| watched.binary_search(number).is_ok())
+}
+
 /// Metrics of a run that have values by iteration, about at most.
 const METRICS: u64 = 32;
 
 /// Returns about how many bytes the values by iteration of these processes need, given the number of all locations.
-pub fn bytes_needed(agreed: &Agreed, processes: &[Walked], locations: usize) -> u64 {
+fn bytes_needed(agreed: &Agreed, processes: &[Walked], locations: usize) -> u64 {
     let blocks = Blocks::new(agreed.iterations);
     let rows = to_u64(blocks.row(agreed.iterations) + 1);
     let shape = MapShape::new(locations, agreed.iterations, blocks);
@@ -175,9 +182,31 @@ pub fn bytes_needed(agreed: &Agreed, processes: &[Walked], locations: usize) -> 
 }
 
 impl ByIteration {
+    /// Prepares values by iteration of this worker's processes, if all workers have the memory for them; first finds what stands out
+    /// in the structure, which worker 0 has, given the error of the clocks in ticks.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub fn prepare(
+        tools: &Tools<'_>,
+        agreed: Arc<Agreed>,
+        structure: &mut Structure,
+        walked: &[Walked],
+        clock_error: Ticks,
+        exchange: &mut dyn Exchange,
+    ) -> Result<Option<ByIteration>, Error> {
+        let watched = if exchange.worker() == 0 { structure.sign(clock_error) } else { Vec::new() };
+        let locations = tools.trace.locations.len();
+        if super::is_short(tools, bytes_needed(&agreed, walked, locations), exchange)? {
+            return Ok(None);
+        }
+        let watched = wire::all(&broadcast(exchange, wire::batch_of(&watched))?).collect();
+        Ok(Some(ByIteration::new(agreed, walked, watched, (locations, tools.metrics))))
+    }
+
     /// The time in iterations of these processes, and in MPI, and nothing else yet. Some iterations, whose numbers are `watched`,
     /// are looked at closely; `locations` is the number of all.
-    pub fn new(
+    fn new(
         agreed: Arc<Agreed>,
         processes: &[Walked],
         watched: Vec<u32>,
@@ -220,8 +249,7 @@ impl ByIteration {
                     sum.into_iter().for_each(|sum| spread.add(line.location, sum));
                 }
                 for (number, value) in values() {
-                    let iteration = u32::try_from(number).unwrap_or(0);
-                    if watched.binary_search(&iteration).is_ok() {
+                    if let Some(iteration) = known(&watched, number) {
                         details.push(Detail { iteration, metric, location: line.location, value });
                     }
                 }
@@ -267,9 +295,10 @@ impl ByIteration {
         let mut rows = vec![0; self.blocks.row(self.agreed.iterations) + 1];
         for (number, share) in values {
             rows[self.blocks.row(number)] += share;
-            let iteration = u32::try_from(number).unwrap_or(0);
             let ticks = whole_part(share);
-            if ticks != 0 && self.watched.binary_search(&iteration).is_ok() {
+            if ticks != 0
+                && let Some(iteration) = known(&self.watched, number)
+            {
                 self.details.push(Detail { iteration, metric, location, value: ticks });
             }
         }
@@ -287,8 +316,7 @@ impl ByIteration {
     pub fn add(&mut self, location: u32, enter: Ticks, metric: MetricId, value: i64) {
         let number = self.number(location, enter);
         let row = self.blocks.row(number);
-        let iteration = u32::try_from(number).unwrap_or(0);
-        if self.watched.binary_search(&iteration).is_ok() {
+        if let Some(iteration) = known(&self.watched, number) {
             let sum = self.current_details.entry((iteration, metric, location)).or_default();
             *sum = value.saturating_add(*sum);
         }

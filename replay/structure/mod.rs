@@ -34,9 +34,7 @@ use crate::wire::{self, Wire};
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
 pub use borders::Borders;
-pub use by_iteration::{
-    Blocks, ByIteration, Detail, IterationCause, MetricSeries, Series, bytes_needed as bytes_of_series,
-};
+pub use by_iteration::{Blocks, ByIteration, Detail, IterationCause, MetricSeries, Series};
 pub use groups::Group;
 pub use map::{MapShape, SeriesMap};
 pub use place::Place;
@@ -124,6 +122,15 @@ pub fn bytes_needed(processes: &[Walked]) -> u64 {
     let steps = processes.iter().flat_map(|walked| &walked.steps);
     let longest = steps.map(Steps::len).max().unwrap_or(0);
     processes.iter().map(of_process).sum::<u64>() + OF_LONGEST * to_u64(longest)
+}
+
+/// Whether a worker lacks the memory that it needs.
+///
+/// # Errors
+/// If a worker failed.
+pub fn is_short(tools: &Tools<'_>, needed: u64, exchange: &mut dyn Exchange) -> Result<bool, Error> {
+    let is_short = tools.memory.check(needed).is_err();
+    Ok(share(exchange, vec![u64::from(is_short)])?.iter().any(|batch| batch[..] == [1]))
 }
 
 /// What was found of the structure of the run.

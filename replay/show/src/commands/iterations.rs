@@ -217,7 +217,6 @@ fn rows(
     for &at in shown {
         let it = &all[at];
         let seconds = |seconds: f64| Cell::Number(seconds, Unit::Seconds);
-        let integer = |number: u64| Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX));
         let mut row = vec![
             integer(it.number),
             seconds(it.elapsed),
@@ -246,6 +245,10 @@ fn rows(
     table
 }
 
+fn integer(number: u64) -> Cell {
+    Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
 /// What is special about an iteration.
 fn remark(it: &Iteration) -> String {
     let remarks =
@@ -262,7 +265,6 @@ fn kind_table(main_loop: &MainLoop) -> Table {
         Column::new("representative", "such as number"),
     ];
     let mut table = Table::new("kinds", columns);
-    let integer = |number: u64| Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX));
     for (number, kind) in (1..).zip(&main_loop.kinds) {
         table.rows.push(vec![Cell::Integer(number), integer(kind.iterations), integer(kind.representative)]);
     }
@@ -291,7 +293,7 @@ fn causes(
         let location = usize::try_from(cause.location).ok().filter(|&at| at < cube.locations.len());
         let cnode = usize::try_from(cause.cnode).ok().filter(|&at| at < cube.cnodes.len());
         table.rows.push(vec![
-            Cell::Integer(i64::try_from(cause.iteration).unwrap_or(i64::MAX)),
+            integer(cause.iteration),
             Cell::Number(cause.ticks * tick, Unit::Seconds),
             Cell::Number(cause.ticks_of_run * tick / iterations, Unit::Seconds),
             name(location).map_or(Cell::Nothing, Cell::Location),

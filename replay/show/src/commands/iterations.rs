@@ -119,7 +119,7 @@ fn read(
         let metric = cube.metric_named(name).map(|id| &cube.metrics[id.0]);
         let unit = metric.map_or(Unit::Other(String::new()), |metric| Unit::from_name(&metric.unit));
         let which = (place, unit == Unit::Seconds);
-        let (_, values) = opened.in_details(values(manifest, &table, which, (all, cube.locations.len())))?;
+        let values = opened.in_details(values(manifest, &table, which, (all, cube.locations.len())))?;
         let title = metric.map_or(name, |metric| &metric.display_name).to_owned();
         Ok(Series { name: name.to_owned(), title, unit, values })
     };

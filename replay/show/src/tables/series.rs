@@ -98,8 +98,8 @@ pub fn iterations(
     }
 }
 
-/// Reads the values of a metric, by its place in the metrics of the loop: of what is outside, and of each row of `iterations`.
-/// Those of time are in seconds.
+/// Reads the values of a metric, by its place in the metrics of the loop: of each row of `iterations`. Those of
+/// time are in seconds. What is outside of iterations is left out.
 ///
 /// # Errors
 /// If the table is damaged.
@@ -108,7 +108,7 @@ pub fn values(
     table: &Table,
     (metric, is_time): (usize, bool),
     (iterations, locations): (&[Iteration], usize),
-) -> Result<(Option<Value>, Vec<Option<Value>>)> {
+) -> Result<Vec<Option<Value>>> {
     let columns = Columns::of("series_values", table);
     let [metrics, numbers, sums, fractions, least, most] =
         ["metric", "iteration", "sum", "fraction", "least", "most"].map(|name| columns.integers(name));
@@ -120,7 +120,6 @@ pub fn values(
         let amount = value as f64;
         if is_time { seconds(manifest, value) } else { amount }
     };
-    let mut outside = None;
     let mut all = vec![None; iterations.len()];
     for row in (0..table.rows()).filter(|&row| usize::try_from(metrics[row]) == Ok(metric)) {
         #[expect(clippy::cast_precision_loss, reason = "a part of a tick")]
@@ -131,11 +130,11 @@ pub fn values(
         let number = u64::try_from(numbers[row]).unwrap_or(u64::MAX);
         match iterations.binary_search_by_key(&number, |it| it.number) {
             Ok(at) => all[at] = value,
-            Err(_) if number == 0 => outside = value,
+            Err(_) if number == 0 => {}
             Err(_) => return Err(columns.wrong(&format!("row {row}: no iteration has its number"))),
         }
     }
-    Ok((outside, all))
+    Ok(all)
 }
 
 /// Time of a group of locations in a block of iterations. Cells of no time are left out.

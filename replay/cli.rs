@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use otf2::Io;
 use replay::options::{INSTANCES, WINDOWS};
-use replay::{DetailsPlace, MemoryLimit, Options, Semantics};
+use replay::{DetailsPlace, Focus, MemoryLimit, Options, Semantics};
 
 /// Find where the ranks of an MPI program waited for each other, and why.
 ///
@@ -75,6 +75,14 @@ pub(crate) struct Cli {
     /// With --semantics reference it is not looked for.
     #[arg(long, value_enum, default_value_t = StructureName::Auto, hide_short_help = true)]
     structure: StructureName,
+
+    /// Count a part of the run only: time=A-B, iterations=I-J, phase=NAME or loop=ID
+    ///
+    /// Such as time=12.5s-13s, time=20%-30%, iterations=3-5 (or first, last, outliers, cluster=K), phase=step, phase=step#2-4.
+    /// Several unite with commas; what lies in all is counted if the option is given more than once. Everything is still
+    /// matched and judged: causes before the part are charged where they are. The report has no details.
+    #[arg(long, value_name = "WHAT", value_parser = Focus::parse, hide_short_help = true, conflicts_with = "details")]
+    focus: Vec<Focus>,
 
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
@@ -148,6 +156,7 @@ impl Cli {
             instances: self.details_instances.map_or(INSTANCES, usize::from),
             windows: self.details_windows.map_or(WINDOWS, usize::from),
             structure: self.structure == StructureName::Auto,
+            focus: self.focus.clone(),
             clock_correction: self.clock_correction,
             force: self.force,
             ..Options::new(&self.experiment)

@@ -54,10 +54,10 @@ impl Doubtful {
         Doubtful { limit, waiting: BTreeMap::new() }
     }
 
-    /// Adds an instance of waiting, if it is short enough to be doubtful.
-    pub fn consider(&mut self, metric: MetricId, ticks: Ticks) {
-        if ticks <= self.limit {
-            self.add(metric, ticks);
+    /// Adds those ticks that count of an instance of waiting, if it is short enough to be doubtful.
+    pub fn consider(&mut self, metric: MetricId, ticks: Ticks, counted: Ticks) {
+        if ticks <= self.limit && counted > 0 {
+            self.add(metric, counted);
         }
     }
 
@@ -85,7 +85,7 @@ mod tests {
         let mut doubtful = Doubtful::new(10);
         [(3, 10), (3, 4), (3, 11), (5, 1)]
             .into_iter()
-            .for_each(|(metric, ticks)| doubtful.consider(metric, ticks));
+            .for_each(|(metric, ticks)| doubtful.consider(metric, ticks, ticks));
         let mut sum = Doubtful::default();
         sum.merge(&wire::one(&wire::batch_of([&doubtful])));
         sum.merge(&doubtful);

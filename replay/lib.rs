@@ -34,6 +34,7 @@ pub mod error;
 pub mod estimate;
 pub mod exchange;
 pub mod findings;
+pub mod focus;
 pub mod formulas;
 pub mod fraction;
 pub mod functions;
@@ -85,6 +86,7 @@ use tracing::debug;
 
 pub use error::Error;
 pub use exchange::Exchange;
+pub use focus::Focus;
 pub use options::{DetailsPlace, MemoryLimit, Options, Semantics};
 pub use report::{
     ComparedIterations, IterationTimes, MainLoop, RecordedIterations, StructureSummary, Summary, WaitState,
@@ -93,7 +95,7 @@ pub use report::{
 use crate::structure::{Agreed, ByIteration, FoundStructure};
 use agreement::Basis;
 use assignment::Owners;
-use causes::{Collected, Culprits};
+use causes::{Collected, Focused, FoundCauses, Wanted};
 use clock_correction::Corrected;
 use clock_errors::Doubtful;
 use details::windows::Limits;
@@ -102,12 +104,13 @@ use estimate::Estimate;
 use exchange::threads::Team;
 use exchange::{Batch, broadcast, share};
 use findings::{Finding, Findings};
+use focus::Windows;
 use formulas::Formulas;
 use matching::Matches;
 use memory::{Memory, mebibytes};
 use metrics::Metrics;
 use progress::Progress;
-use report::Found;
+use report::{FocusSummary, Found};
 use report_paths::ReportPaths;
 use results::Instances;
 use shared::Shared;
@@ -184,6 +187,10 @@ struct Job {
     together: u64,
     corrects_clocks: bool,
     has_structure: bool,
+    /// What is counted; all if there are none.
+    focus: Vec<Focus>,
+    /// Names of regions whose visits are phases.
+    phases: Vec<String>,
     /// What is known of the iterations that the recording was limited to.
     recorded: RecordedIterations,
     details_place: DetailsPlace,
@@ -221,6 +228,11 @@ impl Job {
             let fineness = clock_correction::fineness(&trace.definitions.clock);
             trace.refine_clock(fineness);
         }
+        let mut phases: Vec<String> =
+            options.focus.iter().flat_map(Focus::phases).map(str::to_owned).collect();
+        phases.sort();
+        phases.dedup();
+        trace.mark_phases(&phases);
         let metrics = Metrics::new(options.causes, options.semantics);
         let formulas = Formulas::new(&trace, &metrics);
         let has_details = options.details_place() != DetailsPlace::Nowhere;
@@ -254,6 +266,8 @@ impl Job {
             together: options.together,
             corrects_clocks: options.clock_correction,
             has_structure: options.has_structure(),
+            focus: options.focus.clone(),
+            phases,
             recorded,
             details_place: options.details_place(),
             instances: options.instances,
@@ -325,11 +339,12 @@ impl Job {
     }
 
     /// Walks the events of a worker's processes, with corrected times instead of the recorded ones if `times`
-    /// has any.
+    /// has any. If there are `windows` of each process, only what lies in these counts.
     fn walk(
         &self,
         notes: Notes<'_>,
         times: &[Vec<Vec<Ticks>>],
+        windows: &[Arc<Windows>],
         mut details: Option<&mut DetailsCollector<'_>>,
         exchange: &dyn Exchange,
         progress: &mut Progress,
@@ -342,6 +357,7 @@ impl Job {
         let mut processes = Vec::with_capacity(mine.len());
         for (at, process) in mine.enumerate() {
             let times = times.get(at).map_or(&[][..], Vec::as_slice);
+            let notes = Notes { windows: windows.get(at), ..notes };
             let files = walk::open(archive, trace, process)?;
             debug!(
                 traced = process,
@@ -378,7 +394,7 @@ impl Job {
         if structure::is_short(tools, structure::bytes_needed(walked), exchange)? {
             return Ok((FoundStructure::MemoryIsShort, None));
         }
-        let found = structure::find(tools, walked, matches, findings, exchange)?;
+        let found = structure::find(tools, walked, matches, &[], findings, exchange)?;
         if let Some(details) = details {
             details.shapes = found.shapes;
         }
@@ -401,8 +417,9 @@ impl Job {
         let mut findings = Findings::default();
         let mut corrected = Corrected::default();
         if self.corrects_clocks {
-            let notes = Notes { positions: Positions::Records, scheme: None, has_steps: false };
-            let walked = self.walk(notes, &[], None, exchange, progress)?;
+            let notes =
+                Notes { positions: Positions::Records, scheme: None, has_steps: false, windows: None };
+            let walked = self.walk(notes, &[], &[], None, exchange, progress)?;
             progress.phase("correct clocks");
             let matching = matching::bytes_needed(trace, &walked, is_alone, false);
             memory.check(matching + clock_correction::bytes_needed(&walked))?;
@@ -411,8 +428,20 @@ impl Job {
         let scheme = self.scheme.as_ref();
         let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
         let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme, block));
-        let notes = Notes { positions, scheme, has_steps: self.has_structure };
-        let mut walked = self.walk(notes, &corrected.times, details.as_mut(), exchange, progress)?;
+        let focused = match self.focus.is_empty() {
+            true => None,
+            false => Some(Focused {
+                windows: focus::windows(self, &tools, &corrected.times, exchange, progress)?,
+                has_own_end: !self.focus.iter().all(Focus::is_of_time),
+            }),
+        };
+        let mut focus_summary = match &focused {
+            Some(focused) => Some(FocusSummary::new(&self.focus, focused, exchange)?),
+            None => None,
+        };
+        let windows = focused.as_ref().map_or(&[][..], |focused| &focused.windows);
+        let notes = Notes { positions, scheme, has_steps: self.has_structure, windows: None };
+        let mut walked = self.walk(notes, &corrected.times, windows, details.as_mut(), exchange, progress)?;
         corrected.times = Vec::new();
 
         progress.phase("match");
@@ -440,20 +469,27 @@ impl Job {
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::new(has_details);
         let (mut processes, mut results) = (Vec::new(), Vec::new());
-        for (mut walked, matches) in walked.into_iter().zip(matches) {
+        for (at, (mut walked, matches)) in walked.into_iter().zip(matches).enumerate() {
+            let windows = windows.get(at).map(Arc::as_ref);
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
             instances.severe = details.as_mut().map(|details| take(&mut details.severe));
             let tools_of_waits = (trace, metrics, scheme);
             let by_iteration = by_iteration.as_mut();
-            let waiting =
-                wait_states::find(tools_of_waits, &mut walked, &matches, &mut instances, by_iteration);
-            thread_waits::find(metrics, scheme, &mut walked, &mut instances);
+            let waiting = wait_states::find(
+                tools_of_waits,
+                &mut walked,
+                &matches,
+                windows,
+                &mut instances,
+                by_iteration,
+            );
+            thread_waits::find(metrics, scheme, &mut walked, windows, &mut instances);
             if let Some(details) = &mut details {
                 details.severe = instances.severe.unwrap_or_default();
                 details.collect(&tools, &mut walked, &matches, &waiting);
             }
             if metrics.has_causes {
-                causes::collect(trace, &mut walked, &matches, &waiting, &mut collected);
+                causes::collect(trace, &mut walked, &matches, &waiting, windows, &mut collected);
             }
             statistics.absorb(walked.process.number, instances.samples);
             doubtful.merge(&instances.doubtful);
@@ -468,23 +504,15 @@ impl Job {
         // Windows need the times of events once more, and corrected ones are not kept.
         let most = if self.corrects_clocks { 0 } else { self.windows };
         let limits = Limits { windows: most, weights: &self.weights };
-        let mut culprits = Culprits::default();
+        let mut causes = FoundCauses::default();
         if metrics.has_causes {
             progress.phase("find root causes");
             let located = (&processes[..], &mut results[..]);
             let asked = details.as_ref().map(|details| details.questions(limits));
-            let found = causes::find(
-                &tools,
-                located,
-                collected,
-                &paths,
-                (asked, by_iteration.as_mut()),
-                &mut findings,
-                exchange,
-            )?;
-            culprits = found.0;
+            let wanted = Wanted { asked, by_iteration: by_iteration.as_mut(), focused: focused.as_ref() };
+            causes = causes::find(&tools, located, collected, &paths, wanted, &mut findings, exchange)?;
             if let Some(details) = &mut details {
-                details.answers = found.1;
+                details.answers = causes.answers.take();
             }
         }
 
@@ -508,14 +536,18 @@ impl Job {
             }
             None => None,
         };
+        if let Some(summary) = &mut focus_summary {
+            summary.costs = causes.focused;
+        }
         let found = Found {
             results,
             findings,
             statistics,
             doubtful,
             violations,
-            culprits,
+            culprits: causes.culprits,
             structure: &found_structure,
+            focus: focus_summary,
             details,
         };
         let (target, recorder) = (self.target.clone(), &self.archive.anchor().creator);
@@ -547,7 +579,12 @@ impl Job {
 
 /// Returns the path of the report.
 fn target(options: &Options, archive: &Archive) -> PathBuf {
-    let report = options.report.clone().unwrap_or_else(|| archive.directory().join("trace.cubex"));
+    let focus: Vec<String> = options.focus.iter().map(Focus::file_name).collect();
+    let name = match focus.is_empty() {
+        true => "trace.cubex".to_owned(),
+        false => format!("trace.focus-{}.cubex", focus.join("+")),
+    };
+    let report = options.report.clone().unwrap_or_else(|| archive.directory().join(name));
     // A symbolic link is kept: the file that it points to is replaced.
     if report.is_symlink() { report.canonicalize().unwrap_or(report) } else { report }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use otf2::Io;
 
+use crate::focus::Focus;
 use crate::solvers;
 
 /// The definitions of wait states to follow. `docs/differences.md` lists how they differ.
@@ -60,7 +61,7 @@ pub struct MemoryLimit {
 }
 
 /// The trace to analyse, how, and the place of the report.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Options {
     /// The experiment directory, or the anchor file of its archive.
     pub experiment: PathBuf,
@@ -88,6 +89,8 @@ pub struct Options {
     pub windows: usize,
     /// Look for the loops of the program. With the reference's definitions these are never looked for.
     pub structure: bool,
+    /// What is counted: what lies in all of them; all of the run if there are none.
+    pub focus: Vec<Focus>,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -110,18 +113,22 @@ impl Options {
             instances: INSTANCES,
             windows: WINDOWS,
             structure: true,
+            focus: Vec::new(),
             clock_correction: false,
             force: false,
         }
     }
 
-    /// Returns whether loops are looked for.
+    /// Returns whether loops are looked for, and shown: a part of a run has none of its own.
     pub fn has_structure(&self) -> bool {
-        self.structure && self.semantics.replays_all_of_mpi()
+        self.structure && self.semantics.replays_all_of_mpi() && self.focus.is_empty()
     }
 
-    /// Returns where details go.
+    /// Returns where details go. Those of a part of a run would mix what is counted with what is not.
     pub fn details_place(&self) -> DetailsPlace {
+        if !self.focus.is_empty() {
+            return DetailsPlace::Nowhere;
+        }
         self.details.unwrap_or(match self.semantics {
             Semantics::Corrected => DetailsPlace::Inside,
             Semantics::Reference => DetailsPlace::Nowhere,

@@ -11,6 +11,7 @@ use patterns::matched::{Acquisition, BarrierVisit, Interval};
 
 use crate::details::Scheme;
 use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
+use crate::focus::Windows;
 use crate::ids::{EventNumber, PathId, Row};
 use crate::int::to_u32;
 use crate::metrics::{Metrics, NumberedPattern};
@@ -19,10 +20,17 @@ use crate::results::{Instances, Results};
 use crate::statistics::Instance;
 use crate::walk::{Walked, WalkedProcess};
 
-/// Finds the wait states of a process's threads and adds them to their severities.
-pub fn find(metrics: &Metrics, scheme: Option<&Scheme>, walked: &mut Walked, instances: &mut Instances) {
+/// Finds the wait states of a process's threads and adds them to their severities; those parts that lie in windows, if there are
+/// windows.
+pub fn find(
+    metrics: &Metrics,
+    scheme: Option<&Scheme>,
+    walked: &mut Walked,
+    windows: Option<&Windows>,
+    instances: &mut Instances,
+) {
     let Walked { process, operations, results, .. } = walked;
-    let mut finder = ThreadWaitFinder { process, scheme, results, instances };
+    let mut finder = ThreadWaitFinder { process, scheme, results, instances, windows };
     finder.locks(operations, metrics);
     finder.barriers(operations, metrics);
 }
@@ -32,6 +40,7 @@ struct ThreadWaitFinder<'a> {
     scheme: Option<&'a Scheme>,
     results: &'a mut Results,
     instances: &'a mut Instances,
+    windows: Option<&'a Windows>,
 }
 
 impl ThreadWaitFinder<'_> {
@@ -42,7 +51,7 @@ impl ThreadWaitFinder<'_> {
             for (pattern, rule) in &metrics.at_lock {
                 let ticks = rule(&acquisition);
                 if let Some(release) = lock.released.filter(|_| ticks > 0) {
-                    self.add(pattern, (lock.location, lock.row), lock.call.enter, ticks);
+                    let counted = self.add(pattern, (lock.location, lock.row), lock.call.enter, ticks);
                     let path = self.path(lock.location, lock.row);
                     let both = || BothSides {
                         waiting: Place { location: lock.location, path },
@@ -61,7 +70,14 @@ impl ThreadWaitFinder<'_> {
                         pattern: None,
                         entered: [NO_NUMBER; ENTERED],
                     };
-                    self.offer(pattern, ticks, (lock.call.enter, lock.call.leave), path, release.place, both);
+                    self.offer(
+                        pattern,
+                        counted,
+                        (lock.call.enter, lock.call.leave),
+                        path,
+                        release.place,
+                        both,
+                    );
                 }
             }
         }
@@ -90,8 +106,9 @@ impl ThreadWaitFinder<'_> {
                         tasks: visit.tasks,
                     });
                     if ticks > 0 {
-                        self.add(pattern, (visit.location, visit.row), visit.visit.enter, ticks);
-                        sum = sum.saturating_add(ticks);
+                        let place = (visit.location, visit.row);
+                        let counted = self.add(pattern, place, visit.visit.enter, ticks);
+                        sum = sum.saturating_add(counted);
                         if ticks > longest {
                             (longest, who) = (ticks, visit);
                         }
@@ -134,16 +151,24 @@ impl ThreadWaitFinder<'_> {
         self.results.severities[self.thread(location)].paths()[row.index()]
     }
 
-    /// Adds the waiting time of a thread, which begins at a time.
-    fn add(&mut self, pattern: &NumberedPattern, (location, row): (u32, Row), begin: Ticks, ticks: Ticks) {
+    /// Adds the waiting time of a thread, which begins at a time, as far as it counts; returns that.
+    fn add(
+        &mut self,
+        pattern: &NumberedPattern,
+        (location, row): (u32, Row),
+        begin: Ticks,
+        ticks: Ticks,
+    ) -> Ticks {
         let thread = self.thread(location);
-        self.results.severities[thread].add(pattern.metric, row, ticks);
+        let counted = self.windows.map_or(ticks, |windows| windows.inside(begin, ticks));
+        self.results.severities[thread].add(pattern.metric, row, counted);
         if let Some(class) = self.scheme.and_then(|scheme| scheme.classes.of_wait(pattern.metric)) {
             self.results.timelines[thread].wait(class, begin, ticks);
         }
-        if let Some(subject) = pattern.subject {
-            self.instances.samples.add(subject, ticks);
+        if let Some(subject) = pattern.subject.filter(|_| counted > 0) {
+            self.instances.samples.add(subject, counted);
         }
+        counted
     }
 
     /// Offers an instance between two times with its cause as one of the severest.
@@ -157,7 +182,7 @@ impl ThreadWaitFinder<'_> {
         both: impl FnOnce() -> BothSides,
     ) {
         let process = to_u32(self.process.number);
-        let Some(subject) = pattern.subject else { return };
+        let Some(subject) = pattern.subject.filter(|_| ticks > 0) else { return };
         let instance = Instance { duration: Reverse(ticks), process, enter, exit, path, cause };
         self.instances.samples.offer(subject, instance);
         if let Some(severe) = &mut self.instances.severe {

@@ -9,8 +9,9 @@ use model::Ticks;
 use rustc_hash::FxHashMap;
 
 use crate::coverage::{Coverage, Fate};
+use crate::focus::Windows;
 use crate::ids::CallId;
-use crate::int::truncated;
+use crate::int::{nearest, truncated};
 use crate::operations::Operations;
 use crate::trace::Trace;
 
@@ -52,11 +53,12 @@ impl LongCalls {
     }
 
     /// Takes unexplained time out of the analysed coverage; that of `lost` calls, in rising order, has been
-    /// taken out already.
+    /// taken out already. If only windows count, where in a call the time lies is not known: they have the share that they have of
+    /// the call.
     pub(crate) fn account(
         self,
         operations: &Operations,
-        lost: &[CallId],
+        (lost, windows): (&[CallId], Option<&Windows>),
         resolution: u64,
         coverage: &mut Coverage,
     ) {
@@ -93,10 +95,15 @@ impl LongCalls {
         for (call, bytes) in bytes {
             let moving = truncated(bytes as f64 / BANDWIDTH * resolution as f64);
             let waited = self.waited.get(&call).copied().unwrap_or(0);
-            let rest = operations.call(call).interval.length().saturating_sub(waited);
+            let interval = operations.call(call).interval;
+            let rest = interval.length().saturating_sub(waited);
             let unexplained = rest.saturating_sub(overhead).saturating_sub(moving);
             if unexplained > 0 {
-                coverage.lose(Fate::Unexplained, unexplained);
+                let counted = windows.map_or(unexplained, |windows| {
+                    let inside = windows.inside(interval.enter, interval.length());
+                    nearest(i128::from(unexplained) * i128::from(inside) / i128::from(interval.length()))
+                });
+                coverage.lose(Fate::Unexplained, counted);
             }
         }
     }

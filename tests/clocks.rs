@@ -186,7 +186,7 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
             &trace,
             &metrics,
             &files,
-            Notes { positions: Positions::Records, scheme: None, has_steps: false },
+            Notes { positions: Positions::Records, scheme: None, has_steps: false, windows: None },
             &[],
             &memory,
         )

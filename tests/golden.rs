@@ -47,8 +47,11 @@ fn every_pattern_and_its_instances_occur_in_a_script() {
 /// Differences between the analysis and the expectations of the script.
 fn differences(case: &Case, directory: &Path, semantics: Semantics) -> Vec<String> {
     let report = directory.join(format!("{}.cubex", semantics.name()));
-    let options =
-        Options { clock_correction: case.corrects_clocks, ..options(directory, &report, semantics) };
+    let options = Options {
+        clock_correction: case.corrects_clocks,
+        focus: case.focus.clone(),
+        ..options(directory, &report, semantics)
+    };
     if let Err(error) = replay::analyze(&options, &mut Solo, &mut Progress::silent()) {
         return vec![format!("no report: {error}")];
     }

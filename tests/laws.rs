@@ -559,7 +559,8 @@ fn another_reading_of_a_wait_is_no_second_delay() {
         let found = |metrics: &Metrics| -> Vec<_> {
             let walked = |process| {
                 let files = walk::open(&archive, &trace, process).unwrap();
-                let notes = Notes { positions: Positions::Journal, scheme: None, has_steps: false };
+                let notes =
+                    Notes { positions: Positions::Journal, scheme: None, has_steps: false, windows: None };
                 walk::walk(&archive, &trace, metrics, &files, notes, &[], &memory).unwrap()
             };
             let walked: Vec<Walked> = (0..trace.processes.len()).map(walked).collect();
@@ -578,8 +579,14 @@ fn another_reading_of_a_wait_is_no_second_delay() {
             let matches = match_operations(&tools, &walked, &mut findings, None, &mut Solo).unwrap();
             let find = |(mut walked, matches)| {
                 let mut instances = Instances::new(None, 0);
-                let waiting =
-                    wait_states::find((&trace, metrics, None), &mut walked, &matches, &mut instances, None);
+                let waiting = wait_states::find(
+                    (&trace, metrics, None),
+                    &mut walked,
+                    &matches,
+                    None,
+                    &mut instances,
+                    None,
+                );
                 (waiting.receives, waiting.sends)
             };
             walked.into_iter().zip(matches).map(find).collect()

@@ -19,6 +19,7 @@ mod diagnostics;
 mod documentation;
 mod equivalence;
 mod faults;
+mod focus;
 mod foreign;
 mod generated;
 mod golden;

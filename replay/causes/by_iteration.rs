@@ -168,6 +168,15 @@ impl CostsByIteration {
         }
     }
 
+    /// Sums of some metrics by number, in no order, some numbers more than once.
+    pub(super) fn by_number(
+        &self,
+        is_wanted: impl Fn(MetricId) -> bool,
+    ) -> impl Iterator<Item = (u32, i128)> {
+        let wanted = self.sums.iter().filter(move |((_, metric, _), _)| is_wanted(*metric as usize));
+        wanted.map(|(&(.., number), &value)| (number, value))
+    }
+
     /// Hands over what was collected.
     pub(super) fn hand_over(self, metrics: &Metrics, lines: &Lines, into: &mut ByIteration) {
         let location = |line: u32| lines.location(line as usize);

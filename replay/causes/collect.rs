@@ -10,6 +10,7 @@ use super::delay::{Delay, DelayClass, Form, Notice};
 use super::event_times::EventTimes;
 use super::points::{Next, Peers, SyncPoint};
 use crate::details::critical::Link;
+use crate::focus::Windows;
 use crate::ids::{CallId, JournalPosition};
 use crate::int::to_u32;
 use crate::journal::{EventSpot, Journal, JournalSpot, Spot};
@@ -40,6 +41,8 @@ pub struct Collected {
     pub(super) last: Option<JournalSpot>,
     /// Times of events; `None` without details.
     pub(super) times: Option<EventTimes>,
+    /// Of each notice, how many ticks of its wait count; empty if all do.
+    pub(super) counted: Vec<Ticks>,
 }
 
 impl Collected {
@@ -74,6 +77,7 @@ pub fn collect(
     walked: &mut Walked,
     matches: &Matches,
     waiting: &WaitingMessages,
+    windows: Option<&Windows>,
     collected: &mut Collected,
 ) {
     let Collected { journals, points, notices, last, .. } = collected;
@@ -91,6 +95,7 @@ pub fn collect(
         operations: &walked.operations,
         first: walked.process.locations.first().map_or(0, |location| location.location),
         base,
+        windows,
         collected,
     };
     collector.late_senders(matches, waiting);
@@ -110,6 +115,8 @@ struct Collector<'a> {
     /// Location of the first thread, and index of its points among those of all locations.
     first: usize,
     base: usize,
+    /// Where waiting counts; everywhere without.
+    windows: Option<&'a Windows>,
     collected: &'a mut Collected,
 }
 
@@ -123,6 +130,9 @@ impl Collector<'_> {
         let delay = &notice.delay;
         if let Some(times) = self.collected.times.as_mut().filter(|_| delay.time - delay.wait != begin) {
             times.begins.push((delay.waiting, delay.wait, begin));
+        }
+        if let Some(windows) = self.windows {
+            self.collected.counted.push(windows.inside(begin, delay.wait));
         }
         self.collected.notices.push(notice);
     }

@@ -146,17 +146,21 @@ fn ticks_of(
         lines.work(Spot { location, position }, Past::new(stop, end), &mut work);
         let line = lines.line(at);
         let waited = stop.map(|stop| (line.point_piece(stop).0, line.points()[stop].wait));
+        let since = stop.map(|stop| line.points()[stop].position);
+        let extent = Extent { since, before: position };
         for (row, ticks) in &mut work {
             let waited = waited.filter(|waited| waited.0 == *row).map_or(0, |it| it.1.clamp(0, *ticks));
             *ticks -= waited;
+        }
+        lines.focus(at, extent, waited.map(|(row, ticks)| (row, ticks.max(0))), &mut work);
+        for (row, ticks) in &work {
             if row.index() >= path.len() {
                 path.resize(row.index() + 1, 0);
             }
             let sum: &mut Ticks = &mut path[row.index()];
             *sum = ticks.saturating_add(*sum);
         }
-        let since = stop.map(|stop| lines.line(at).points()[stop].position);
-        lines.add_path(at, metric, Extent { since, before: position }, &work);
+        lines.add_path(at, metric, extent, &work);
         if let Some(rows) = &mut rows {
             rows.add(at, position, &work, lines);
         }

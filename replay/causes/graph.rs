@@ -8,7 +8,7 @@ use model::Ticks;
 
 use super::delay::{Costs, DelayClass};
 use super::lines::Lines;
-use super::points::Next;
+use super::points::{Next, SyncPoint};
 use super::sides::{Causes, Waits};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair};
@@ -271,9 +271,9 @@ impl Graph {
             let line = to_u32(lines.at(wait.delay.waiting.location));
             graph.waits.push(WaitNode { ticks: wait.costly, line, cause: NodeId::default() });
         }
-        graph.causes.extend(causes.list.iter().map(|cause| CauseNode {
+        graph.causes.extend(causes.list.iter().enumerate().map(|(at, cause)| CauseNode {
             denominator: cause.denominator,
-            scale: cause.scale,
+            scale: causes.cost(at),
             time: cause.delay.time,
             line: to_u32(lines.at(cause.delay.causing.location)),
             position: cause.delay.causing.position,
@@ -290,7 +290,12 @@ impl Graph {
         let mut keys = Vec::new();
         for line in 0..lines.len() {
             graph.push_items(line, lines, waits, &numbers, causes, &mut keys);
-            graph.stops.list.extend(stops(line).map(|point| (point.position, point.next)));
+            let begin = lines.path_begin(line);
+            let next = |point: &SyncPoint| match begin.is_some_and(|begin| point.position < begin) {
+                true => Next::Start,
+                false => point.next,
+            };
+            graph.stops.list.extend(stops(line).map(|point| (point.position, next(point))));
             graph.stops.end_line();
         }
         let begins = graph.begins(waits, causes);

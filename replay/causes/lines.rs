@@ -3,6 +3,7 @@
 use model::Ticks;
 
 use super::by_iteration::{CostsByIteration, Extent};
+use super::focus;
 use super::points::SyncPoint;
 use super::previous::Past;
 use super::time_line::{RowPlaces, TimeLine};
@@ -30,8 +31,12 @@ pub(super) struct Lines {
     /// Number of the first location.
     first: usize,
     places: RowPlaces,
-    /// Costs by iteration, if there are iterations.
+    /// Costs by iteration, if there are iterations; with a focus, by whether they lie in windows.
     by_iteration: Option<CostsByIteration>,
+    /// The borders of windows of each location; none without a focus.
+    windows: Vec<Borders>,
+    /// Whether the critical path begins with these.
+    begins_path: bool,
     /// Ticks by call path of the report, noted for one comparison at a time, and the call paths in use.
     noted: Vec<Ticks>,
     used: Vec<ReportPath>,
@@ -46,6 +51,8 @@ impl Lines {
             first,
             places: RowPlaces::default(),
             by_iteration,
+            windows: Vec::new(),
+            begins_path: false,
             noted: vec![0; paths],
             used: Vec::new(),
         }
@@ -66,6 +73,50 @@ impl Lines {
         }
         let time = TimeLine::new(journal, points, paths.len(), is_worker, &mut self.places);
         self.lines.push(Line { time, paths, shares: Records::default() });
+    }
+
+    /// Notes the windows of the next location, with a focus of all of them; and whether the critical path ends before the first one.
+    pub(super) fn push_windows(&mut self, borders: Borders, begins_path: bool) {
+        self.windows.push(borders);
+        self.begins_path = begins_path;
+    }
+
+    /// Where the critical path begins at a location, if not with the trace.
+    pub(super) fn path_begin(&self, at: usize) -> Option<JournalPosition> {
+        self.windows.get(at).filter(|_| self.begins_path)?.first()
+    }
+
+    /// Whether only what lies in windows counts.
+    pub(super) fn is_focused(&self) -> bool {
+        !self.windows.is_empty()
+    }
+
+    /// The share of a stretch's time that lies in windows (see [`focus::share_of`]).
+    pub(super) fn share_in_windows(&self, at: usize, extent: Extent) -> f64 {
+        focus::share_of(self.line(at), self.borders(at), extent)
+    }
+
+    /// The borders of the windows of a location.
+    ///
+    /// # Panics
+    /// Without a focus.
+    pub(super) fn borders(&self, at: usize) -> &Borders {
+        &self.windows[at]
+    }
+
+    /// Reduces time by row of a stretch to what lies in windows, if only that counts; `waited` comes first in its row, and is not part
+    /// of the work.
+    pub(super) fn focus(
+        &self,
+        at: usize,
+        extent: Extent,
+        waited: Option<(Row, Ticks)>,
+        work: &mut [(Row, Ticks)],
+    ) {
+        if let Some(borders) = self.windows.get(at) {
+            let inside = focus::inside((self.line(at), borders), extent, waited);
+            work.iter_mut().for_each(|(row, ticks)| *ticks = inside.get(row).map_or(0, |&it| it.min(*ticks)));
+        }
     }
 
     /// The number of locations.
@@ -125,9 +176,12 @@ impl Lines {
 
     /// Time map of a location over the whole trace, by row.
     pub(super) fn all_work(&mut self, at: usize, into: &mut Vec<Ticks>) {
-        let Line { time, paths, .. } = &self.lines[at];
+        let time = &self.lines[at].time;
         let mut work = Vec::new();
         time.work(Past::new(None, time.points().len()), time.end(), &mut self.places, &mut work);
+        let extent = Extent { since: None, before: self.lines[at].time.end() };
+        self.focus(at, extent, None, &mut work);
+        let paths = &self.lines[at].paths;
         into.clear();
         into.resize(paths.len(), 0);
         work.into_iter().for_each(|(row, ticks)| into[row.index()] = ticks);

@@ -34,8 +34,9 @@ fn charge(
 
 /// Costs per tick of excess, by cause: short-term and long-term costs, all classes together.
 pub(super) fn per_tick(causes: &Causes, costs: impl Iterator<Item = (u32, Costs)>) -> Vec<f64> {
+    let of_short_term = causes.list.iter().enumerate();
     let of_short_term =
-        causes.list.iter().map(|cause| if cause.denominator > 0.0 { cause.scale } else { 0.0 });
+        of_short_term.map(|(at, cause)| if cause.denominator > 0.0 { causes.cost(at) } else { 0.0 });
     let mut per_tick: Vec<f64> = of_short_term.collect();
     for (cause, costs) in costs {
         per_tick[cause as usize] += costs.iter().sum::<f64>();

@@ -15,6 +15,7 @@ mod critical_path;
 mod culprits;
 mod delay;
 mod event_times;
+mod focus;
 mod graph;
 mod impact;
 mod kept;
@@ -37,6 +38,7 @@ pub use chains::Hop;
 pub use collect::{Collected, collect};
 pub use culprits::{Culprit, Culprits, Members, Named, SampleCounts, Site, Stretch, Victims};
 pub use delay::DelayClass;
+pub use focus::{Focused, FocusedCosts};
 pub use graph::Graph;
 pub use questions::{Answers, Questions};
 pub use window_waits::{MOST_WAITS, WindowWait};
@@ -74,9 +76,29 @@ fn bytes_needed(journals: &[Journal], points: &[Vec<SyncPoint>], sides: usize) -
     journals + (of_side * sides + of_point * points) as u64
 }
 
+/// What the search has found beside severities.
+#[derive(Debug, Default)]
+pub struct FoundCauses {
+    /// The culprits for the summary.
+    pub culprits: Culprits,
+    /// Answers to the details about the severest waits, if these ask.
+    pub answers: Option<Answers>,
+    /// When the causes of the waiting in windows were, if only that counts.
+    pub focused: Option<FocusedCosts>,
+}
+
+/// For whom causes are searched besides the severities.
+#[derive(Debug)]
+pub struct Wanted<'a, 'q> {
+    /// What the details ask.
+    pub asked: Option<Questions<'q>>,
+    /// The values by iteration, to which costs and the critical path are added.
+    pub by_iteration: Option<&'a mut ByIteration>,
+    /// The windows in which things count.
+    pub focused: Option<&'a Focused>,
+}
+
 /// Searches for the causes of all waiting, and adds them to the severities of this worker's locations.
-/// Returns the culprits for the summary, and answers to the details about the severest waits, if these ask; adds costs and the
-/// critical path to the values by iteration, if there are any.
 ///
 /// # Errors
 /// If a worker failed, or memory gets short.
@@ -85,17 +107,19 @@ pub fn find(
     (processes, results): (&[WalkedProcess], &mut [Results]),
     collected: Collected,
     paths: &ReportPaths,
-    (asked, mut by_iteration): (Option<Questions<'_>>, Option<&mut ByIteration>),
+    Wanted { asked, mut by_iteration, focused }: Wanted<'_, '_>,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
-) -> Result<(Culprits, Option<Answers>), Error> {
+) -> Result<FoundCauses, Error> {
     let first =
         processes.iter().flat_map(|process| &process.locations).map(|location| location.location).next();
-    let Collected { journals, mut points, mut lists, notices, meetings, idle, last, times } = collected;
+    let Collected { journals, mut points, mut lists, notices, meetings, idle, last, times, counted } =
+        collected;
     tools.memory.check(bytes_needed(&journals, &points, notices.len()))?;
     let order = by_cause(tools, &notices);
     let notice = |&at: &u32| &notices[at as usize];
-    let waits = Waits::new(tools, order.iter().map(notice).map(|notice| notice.delay), exchange.workers());
+    let mut waits =
+        Waits::new(tools, order.iter().map(notice).map(|notice| notice.delay), exchange.workers());
     let of_worker = |worker: usize| &order[waits.firsts[worker]..waits.firsts[worker + 1]];
     let told = send_notices(of_worker, notice, exchange)?;
     // All other locations may wait for a few, so these may have most of the delays.
@@ -130,23 +154,40 @@ pub fn find(
         }
     }
     causes.firsts.push(causes.list.len());
+    if focused.is_some() {
+        waits.counted = order.iter().map(|&at| counted[at as usize]).collect();
+        causes.shares = focus::shares(&waits, &causes, exchange)?;
+    }
     drop((told, notices, order));
     shared.add_points(&mut points, first.unwrap_or(0), &mut lists);
     for base in bases {
         let point = points::caused(base.position, 0, Peers::Nobody);
         points[base.location as usize - first.unwrap_or(0)].push(point);
     }
-    let watched = by_iteration.as_ref().map(|it| it.watched().to_vec());
+    let watched = match focused {
+        // Numbers tell what lies in windows instead.
+        Some(_) => Some(Vec::new()),
+        None => by_iteration.as_ref().map(|it| it.watched().to_vec()),
+    };
     let mut lines = Lines::new(first.unwrap_or(0), paths.len(), watched.map(CostsByIteration::new));
     let numbers = processes.iter().zip(&paths.numbers);
     let numbers = numbers.flat_map(|(process, numbers)| process.locations.iter().map(move |_| numbers));
     let locations = results::locations(processes, results).zip(numbers);
+    let first_process = processes.first().map_or(0, |process| process.number);
     for (((location, severities), numbers), (journal, mut points)) in
         locations.zip(journals.into_iter().zip(points))
     {
         points::sort(&mut points);
         let rows = severities.paths().iter().map(|&path| numbers[path.index()]).collect();
-        let borders = by_iteration.as_ref().map(|it| it.borders(to_u32(location.location), &journal));
+        let borders = match focused {
+            Some(focused) => {
+                let process = tools.process_of(to_u32(location.location)) - first_process;
+                let borders = focus::borders(&journal, &focused.windows[process]);
+                lines.push_windows(borders.clone(), focused.has_own_end);
+                Some(borders)
+            }
+            None => by_iteration.as_ref().map(|it| it.borders(to_u32(location.location), &journal)),
+        };
         lines.push(journal, points, rows, location.is_worker, borders.unwrap_or_default());
     }
     let (waits, causes) = short_term::evaluate(tools, waits, causes, &lists, idle, &mut lines, exchange)?;
@@ -161,7 +202,10 @@ pub fn find(
     };
     drop(lists);
 
-    let last = end_of_path(tools, processes, &lines, last, exchange)?;
+    let last = match focused.filter(|focused| focused.has_own_end) {
+        Some(focused) => focus::end_of_path(focused, processes, &lines, exchange)?,
+        None => end_of_path(tools, processes, &lines, last, exchange)?,
+    };
     let sides = (&waits, &causes);
     let graph = Graph::new(&lines, sides, meetings, last, exchange)?;
     let group = solvers::bring_together(tools, graph, &tools.shared.graphs, exchange)?;
@@ -177,8 +221,12 @@ pub fn find(
     });
     let critical =
         critical_path::ticks((&mut lines, tools.metrics.critical_path), &returned.path, maker.as_mut());
-    if let (Some(by_iteration), Some(costs)) = (&mut by_iteration, lines.take_by_iteration()) {
-        costs.hand_over(tools.metrics, &lines, by_iteration);
+    let mut focused_costs = None;
+    if let Some(costs) = lines.take_by_iteration() {
+        match &mut by_iteration {
+            Some(by_iteration) => costs.hand_over(tools.metrics, &lines, by_iteration),
+            None => focused_costs = Some(FocusedCosts::of_all(&costs, tools.metrics, exchange)?),
+        }
     }
     if let (Some(answers), Some(maker)) = (&mut answers, maker) {
         answers.critical = maker.rows;
@@ -192,7 +240,7 @@ pub fn find(
     impact::find(tools, (processes, results), paths, &mut lines, &critical, exchange)?;
     let severities = results.iter_mut().flat_map(|results| &mut results.severities);
     severities.zip(lines.into_shares()).for_each(|(severities, shares)| severities.set_shares(shares));
-    Ok((culprits, answers))
+    Ok(FoundCauses { culprits, answers, focused: focused_costs })
 }
 
 /// The numbers of delays in the order of their causes: neighbours in that order are mostly near in memory on

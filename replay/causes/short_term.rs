@@ -192,10 +192,11 @@ fn charge(
             causes.kept.extend(excess);
         }
         let extent = Extent { since, before: spot.position };
-        lines.charge(line, metrics.delay_costs[class as usize][0], cause.scale, (extent, excess));
+        let cost = causes.cost(at);
+        lines.charge(line, metrics.delay_costs[class as usize][0], cost, (extent, excess));
     }
-    cause.awaits_costs = has_costs;
-    cause.scale * waiting
+    causes.list[at].awaits_costs = has_costs;
+    causes.cost(at) * waiting
 }
 
 /// Charges idle threads to the work of the main thread alone (specification 9.6). Waiting of the main thread
@@ -231,12 +232,17 @@ fn idle_threads(
         }
         let scale = f64::from(idle.others);
         let extent = Extent { since: joined, before };
-        lines.charge(line, metrics.delay_costs[DelayClass::IdleThreads as usize][0], scale, (extent, &work));
+        let share = if lines.is_focused() { lines.share_in_windows(line, extent) } else { 1.0 };
+        let cost = scale * share;
+        lines.charge(line, metrics.delay_costs[DelayClass::IdleThreads as usize][0], cost, (extent, &work));
         let spot = Spot { location: idle.location, position: before };
         let (class, form) = (DelayClass::IdleThreads, Form::Group);
         let delay = Delay { class, form, waiting: spot, causing: spot, wait: 0, time: 0, scope: 0 };
         causes.alone_since.push(joined);
         causes.list.push(Cause { denominator, scale, ..Cause::new(delay) });
+        if lines.is_focused() {
+            causes.shares.push(share);
+        }
     }
 }
 
@@ -272,15 +278,16 @@ fn propagating(metrics: &Metrics, lines: &mut Lines, line: usize, waits: &Waits,
     if spans.is_empty() {
         return;
     }
-    let of_waits = waits.of_line.of(line).iter().map(|&at| &waits.list[at as usize]);
-    let mut of_waits: Vec<&Wait> = of_waits.filter(|wait| wait.delay.class.is_of_messages()).collect();
+    let of_waits = waits.of_line.of(line).iter().map(|&at| (at, &waits.list[at as usize]));
+    let mut of_waits: Vec<(u32, &Wait)> =
+        of_waits.filter(|(_, wait)| wait.delay.class.is_of_messages()).collect();
     // An event that waits for a message is a point, behind its past.
     let point = |wait: &Wait| to_u32(wait.past.points().end);
-    of_waits.sort_by_key(|wait| Reverse(point(wait)));
-    let weights = reach::heaviest(spans, of_waits.iter().map(|wait| point(wait)));
-    for (wait, weight) in of_waits.iter().zip(weights) {
+    of_waits.sort_by_key(|(_, wait)| Reverse(point(wait)));
+    let weights = reach::heaviest(spans, of_waits.iter().map(|(_, wait)| point(wait)));
+    for (&(at, wait), weight) in of_waits.iter().zip(weights) {
         let metric = metrics.propagating[usize::from(wait.delay.class == DelayClass::LateReceiver)];
         let event = (wait.row, wait.delay.waiting.position);
-        lines.add_at(line, metric, event, fixed(weight * wait.delay.wait as f64));
+        lines.add_at(line, metric, event, fixed(weight * waits.counted(at) as f64));
     }
 }

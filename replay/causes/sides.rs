@@ -42,6 +42,8 @@ pub(super) struct Waits {
     pub(super) firsts: Vec<usize>,
     /// Their numbers in the list, by waiting location, in the order of the events that wait.
     pub(super) of_line: Groups,
+    /// How many ticks of each count; empty if all do.
+    pub(super) counted: Vec<Ticks>,
 }
 
 impl Waits {
@@ -54,7 +56,13 @@ impl Waits {
         let list: Vec<Wait> = delays.map(Wait::new).collect();
         let worker = |wait: &Wait| tools.owner_of(wait.delay.causing.location);
         let firsts = (0..=workers).map(|first| list.partition_point(|wait| worker(wait) < first)).collect();
-        Waits { list, firsts, of_line: Groups::default() }
+        Waits { list, firsts, of_line: Groups::default(), counted: Vec::new() }
+    }
+
+    /// How many ticks of a delay's waiting count, by its number.
+    pub(super) fn counted(&self, number: u32) -> Ticks {
+        let all = self.list[number as usize].delay.wait;
+        self.counted.get(number as usize).copied().unwrap_or(all)
     }
 
     /// The delays with costs of an event of a location that waits, in the order of their causes.
@@ -118,6 +126,8 @@ pub(super) struct Causes {
     pub(super) of_line: Groups,
     /// Excess work by row, one cause after the other.
     pub(super) kept: Vec<(Row, Ticks)>,
+    /// The share of each one's waiting that counts; empty if all does.
+    pub(super) shares: Vec<f64>,
 }
 
 impl Causes {
@@ -125,6 +135,11 @@ impl Causes {
     pub(super) fn excess(&self, cause: u32) -> Option<&[(Row, Ticks)]> {
         let (first, count) = self.list[cause as usize].kept?;
         Some(&self.kept[first as usize..][..count as usize])
+    }
+
+    /// Short-term costs of a cause per tick of excess work and waiting: those of the waiting that counts.
+    pub(super) fn cost(&self, cause: usize) -> f64 {
+        self.list[cause].scale * self.shares.get(cause).copied().unwrap_or(1.0)
     }
 
     /// The numbers of the causes at an event of a location.

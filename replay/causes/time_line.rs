@@ -183,6 +183,15 @@ impl TimeLine {
         })
     }
 
+    /// The pieces from one position to another, waiting included.
+    pub(super) fn all_between(
+        &self,
+        from: JournalPosition,
+        to: JournalPosition,
+    ) -> impl Iterator<Item = (Row, Ticks)> {
+        self.journal.pieces(from..to)
+    }
+
     /// Whether the journal is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.journal.is_empty()

@@ -1,5 +1,6 @@
 //! Accounts of processes besides severities: findings, coverage, doubtful wait states, run times.
 
+use super::focus::FocusSummary;
 use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
 use crate::coverage::Coverage;
@@ -20,6 +21,8 @@ pub(super) struct Accounts {
     pub(super) doubtful: Doubtful,
     /// Violations of the clock condition, if clocks were corrected.
     pub(super) violations: Option<Violations>,
+    /// The part of the run that counts; `None` if all does.
+    pub(super) focus: Option<FocusSummary>,
     /// By location.
     pub(super) run_times: Vec<RunTimes>,
 }
@@ -38,7 +41,8 @@ impl Accounts {
         exchange: &mut dyn Exchange,
     ) -> Result<Accounts, Error> {
         let coverage = Coverage::default();
-        let mut own = Accounts { findings, coverage, doubtful, violations, run_times: Vec::new() };
+        let mut own =
+            Accounts { findings, coverage, doubtful, violations, focus: None, run_times: Vec::new() };
         for results in results {
             own.findings.merge(results.findings.clone());
             own.coverage.merge(results.coverage);

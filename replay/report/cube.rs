@@ -9,6 +9,7 @@ use patterns::Unit;
 use rustc_hash::FxHashMap;
 
 use super::accounts::Accounts;
+use super::focus::FocusSummary;
 use crate::call_tree::NO_SITE;
 use crate::clock_correction::Violations;
 use crate::communicators::Participants;
@@ -34,7 +35,7 @@ pub(super) fn describe(trace: &Trace, metrics: &Metrics, paths: &ReportPaths, ac
 fn attributes(
     trace: &Trace,
     metrics: &Metrics,
-    Accounts { findings, coverage, doubtful, violations, .. }: &Accounts,
+    Accounts { findings, coverage, doubtful, violations, focus, .. }: &Accounts,
 ) -> Vec<Attribute> {
     let seconds = |ticks: Ticks| format!("{:.9}", trace.definitions.clock.seconds(ticks.into()));
     let mut attributes = vec![
@@ -43,6 +44,7 @@ fn attributes(
         Attribute::new("CUBE_CT_AGGR", "SUM"),
         Attribute::new("Replay::Semantics", trace.semantics.name()),
     ];
+    attributes.extend(focus.iter().flat_map(FocusSummary::attributes));
     let is_known = |fate: &Fate| !fate.is_beyond_reference() || trace.semantics.replays_all_of_mpi();
     for fate in Fate::ALL.into_iter().filter(is_known) {
         let share = format!("{:.6}", coverage.share(fate));

@@ -3,6 +3,7 @@
 mod accounts;
 mod cube;
 mod culprits;
+mod focus;
 mod index;
 mod locations;
 mod manifest;
@@ -22,6 +23,7 @@ mod waiting;
 mod write;
 
 pub(crate) use cube::region;
+pub use focus::FocusSummary;
 pub use recorded::{ComparedIterations, IterationTimes, RecordedIterations};
 pub use structure::{Kind, MainLoop, StructureSummary, Unlike};
 pub use summary::{Causes, Culprit, Summary, WaitState};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::focus::FocusSummary;
 use super::recorded::RecordedIterations;
 use super::structure::StructureSummary;
 use crate::coverage::{Coverage, Fate};
@@ -250,6 +251,8 @@ pub struct Summary {
     pub locations: usize,
     /// The largest wait states, the largest first.
     pub wait_states: Vec<WaitState>,
+    /// The part of the run that counts; `None` if all does.
+    pub focus: Option<FocusSummary>,
     /// The loop that most time is in.
     pub structure: StructureSummary,
     /// The iterations that the recording was limited to.
@@ -301,6 +304,9 @@ impl fmt::Display for Summary {
         let Summary { run, mpi, waiting, not_recorded, .. } = *self;
         let plural = if self.locations == 1 { "" } else { "s" };
         let idle = if self.has_idle { ", without their idle time" } else { "" };
+        if let Some(focus) = &self.focus {
+            write!(f, "{focus}")?;
+        }
         write!(
             f,
             "Between MPI_Init and MPI_Finalize, summed over {} thread{plural}{idle}: {run:.6} s",

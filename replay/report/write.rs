@@ -8,6 +8,7 @@ use model::Paradigm;
 
 use super::accounts::{Accounts, RunTimes};
 use super::cube::describe;
+use super::focus::FocusSummary;
 use super::locations::Locations;
 use super::manifest::manifest;
 use super::names;
@@ -57,6 +58,8 @@ pub struct Found<'a> {
     pub culprits: causes::Culprits,
     /// The structure of the run.
     pub structure: &'a FoundStructure,
+    /// The part of the run that counts; `None` if all does.
+    pub focus: Option<FocusSummary>,
     /// The details, and where they go.
     pub details: Option<(DetailsPlace, Details)>,
 }
@@ -81,7 +84,8 @@ pub fn write(
     exchange: &mut dyn Exchange,
 ) -> Result<Option<(Summary, Complete)>, Error> {
     let compares = compares(tools.trace, paths);
-    let Found { results, findings, statistics, doubtful, violations, culprits, structure, details } = found;
+    let Found { results, findings, statistics, doubtful, violations, culprits, structure, focus, details } =
+        found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
     let mut survey = Survey::new(&locations);
     let computed = std::mem::take(&mut survey.totals).of_all(exchange)?;
@@ -89,6 +93,7 @@ pub fn write(
     let statistics = total_statistics(statistics, tools.trace, processes, paths, exchange)?;
     let mut accounts =
         Accounts::of_all(tools.trace, (processes, &results), findings, doubtful, violations, exchange)?;
+    accounts.focus = focus;
     let index = survey.index(&locations).of_all(exchange)?;
     let mut remarks = Remarks::new(tools, paths, &culprits);
     let mut writer = match exchange.worker() {
@@ -194,7 +199,7 @@ fn summarize(
     report: PathBuf,
 ) -> Summary {
     let (trace, metrics, paths) = (tools.trace, tools.metrics, locations.paths);
-    let Accounts { findings, coverage, doubtful, violations, .. } = accounts;
+    let Accounts { findings, coverage, doubtful, violations, focus, .. } = accounts;
     let name = |path: ReportPath| {
         let name = names::path(trace, paths, path);
         names::site(trace, paths, path).map_or(name.clone(), |site| format!("{name} ({site})"))
@@ -217,6 +222,7 @@ fn summarize(
         waiting: seconds(waiting.all().into()),
         locations: to_usize(computed.participants[1]),
         wait_states: waiting.largest(metrics, name, seconds),
+        focus,
         structure: StructureSummary::default(),
         recorded: RecordedIterations::default(),
         polled: waiting.polled(name, seconds),

@@ -120,7 +120,7 @@ impl LocationIterations {
     }
 
     /// Its number among the `count` iterations that all have; 0 if it is none of these, or there is no place.
-    pub(super) fn number_of_all(&self, place: Option<usize>, count: u64) -> u64 {
+    pub(crate) fn number_of_all(&self, place: Option<usize>, count: u64) -> u64 {
         let number = place.and_then(|place| u64::try_from(self.number(place)?).ok());
         number.filter(|&number| number <= count).unwrap_or(0)
     }

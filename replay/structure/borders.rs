@@ -39,10 +39,15 @@ impl Borders {
             }
             times.extend([(own.begin, number), (own.end, 0)]);
         }
+        Borders::at(journal, times.into_iter())
+    }
+
+    /// Finds places in a journal: times in order, each with the number of what begins there.
+    pub fn at(journal: &Journal, times: impl Iterator<Item = (Ticks, u32)>) -> Borders {
         let mut now = journal.begin();
         let mut position = JournalPosition::default();
         let mut skipped = journal.skipped().iter().peekable();
-        let mut list: Vec<Border> = Vec::with_capacity(times.len());
+        let mut list: Vec<Border> = Vec::with_capacity(times.size_hint().0);
         for (time, number) in times {
             while now < time {
                 if let Some((_, ticks)) = skipped.next_if(|skipped| skipped.0 <= position) {
@@ -67,6 +72,16 @@ impl Borders {
     /// Whether there are none: all is outside of iterations.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// The position of the first border, if there is one.
+    pub fn first(&self) -> Option<JournalPosition> {
+        self.list.first().map(|border| border.position)
+    }
+
+    /// The position of the last border, if there is one.
+    pub fn last(&self) -> Option<JournalPosition> {
+        self.list.last().map(|border| border.position)
     }
 
     /// How many borders lie before a position.

@@ -25,6 +25,7 @@ use model::Ticks;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, share};
 use crate::findings::Findings;
+use crate::focus::Window;
 use crate::int::{to_u32, to_u64};
 use crate::matching::Matches;
 use crate::operations::Operations;
@@ -140,9 +141,11 @@ pub struct Structured {
     pub main: Option<(Arc<Agreed>, Structure)>,
     /// Graphs, loops and words, for details.
     pub shapes: Option<Shapes>,
+    /// Iterations of the loops that are asked for, by location, in its order: the loop's place among those, and when.
+    pub instances: Vec<(u32, u32, Window)>,
 }
 
-/// Finds the structure of the run, and adds what is odd to the findings.
+/// Finds the structure of the run, and adds what is odd to the findings; finds the iterations of some loops, too, by their names.
 ///
 /// # Errors
 /// If a worker failed.
@@ -150,6 +153,7 @@ pub fn find(
     tools: &Tools<'_>,
     processes: &[Walked],
     matches: &[Matches],
+    loops: &[&str],
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Structured, Error> {
@@ -178,8 +182,9 @@ pub fn find(
         true => Some(shapes::find(&groups, processes, exchange)?),
         false => None,
     };
+    let instances = instances(&groups, processes, loops);
     let Some(agreed) = agree::agree(tools, processes, matches, groups, exchange)? else {
-        return Ok(Structured { main: None, shapes });
+        return Ok(Structured { main: None, shapes, instances });
     };
     let iterations = series::series(&agreed, exchange)?;
     let correspondence = agreed.correspondence;
@@ -206,7 +211,23 @@ pub fn find(
     let is_notable = structure.iterations.len() >= ITERATIONS && structure.share() >= SHARE;
     let is_notable = broadcast(exchange, vec![u64::from(is_notable)])? == [1];
     remarks::add(tools, (processes, matches), (&agreed, is_notable), findings, exchange)?;
-    Ok(Structured { main: Some((Arc::new(agreed), structure)), shapes })
+    Ok(Structured { main: Some((Arc::new(agreed), structure)), shapes, instances })
+}
+
+/// The iterations of loops by their names, of all locations.
+fn instances(groups: &Groups, processes: &[Walked], loops: &[&str]) -> Vec<(u32, u32, Window)> {
+    let located = processes.iter().flat_map(|walked| walked.process.locations.iter().zip(&walked.steps));
+    let mut instances = Vec::new();
+    for ((location, steps), local) in located.zip(&groups.locals) {
+        for (which, name) in (0..).zip(loops) {
+            let Some(id) = local.forest.named(name) else { continue };
+            let location = to_u32(location.location);
+            let own =
+                local.timed(steps, id).0.into_iter().map(|own| Window { begin: own.begin, end: own.end });
+            instances.extend(own.map(|window| (location, which, window)));
+        }
+    }
+    instances
 }
 
 impl Structure {

@@ -47,6 +47,8 @@ pub struct RegionKind {
     pub makes_progress: bool,
     /// The coverage of a call in which no operation was recorded.
     pub fate: Fate,
+    /// The number of the phase that its outermost visits are, if these are wanted.
+    pub phase: Option<u16>,
 }
 
 /// What a call does with epochs of a window.
@@ -92,6 +94,7 @@ impl RegionKind {
             | self.barrier.is_some()
             | self.is_probe
             | self.polling.is_some()
+            | self.phase.is_some()
             | matches!(self.window_call, Some(WindowCall::Flush | WindowCall::Wait))
     }
 }
@@ -168,6 +171,7 @@ pub(super) fn kind(region: &Region, context: Context) -> RegionKind {
         window_call: WindowCall::of(&name).filter(|_| semantics.replays_all_of_mpi()),
         is_disconnect: name == "comm_disconnect",
         connects: connects(&name) && semantics.replays_all_of_mpi(),
+        phase: None,
         fate: match semantics.replays_all_of_mpi() {
             true => fate_beyond_reference(&name, (region.role, class), context),
             false => None,

@@ -220,6 +220,15 @@ impl Trace {
         self.definitions.clock.length.saturating_mul(self.fineness.cast_unsigned())
     }
 
+    /// Makes visits of the regions of these names phases, by the places of the names.
+    pub fn mark_phases(&mut self, names: &[String]) {
+        for (region, kind) in self.definitions.regions.iter().zip(&mut self.kinds) {
+            let phase =
+                names.iter().position(|name| *name == *region.name || *name == *region.canonical_name);
+            kind.phase = phase.and_then(|phase| u16::try_from(phase).ok());
+        }
+    }
+
     /// Makes ticks of the analysis finer than those of the archive.
     pub fn refine_clock(&mut self, fineness: u32) {
         let resolution = &mut self.definitions.clock.resolution;

@@ -249,6 +249,9 @@ impl Finder<'_> {
     }
 
     fn count_receive(&mut self, receive: &Receive, bytes: u64) {
+        if !self.counts(receive.time) {
+            return;
+        }
         let received = &mut self.received[self.operations.calls.site_number(receive.call)];
         received.messages[usize::from(bytes > 0)] += 1;
         received.bytes = received.bytes.saturating_add(amount(bytes));

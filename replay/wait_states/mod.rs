@@ -23,6 +23,7 @@ use crate::coverage::Fate;
 use crate::details::Scheme;
 use crate::details::instances::BothSides;
 use crate::findings::Finding;
+use crate::focus::Windows;
 use crate::ids::{CallId, EventNumber, PathId, Row};
 use crate::int::to_u32;
 use crate::journal::EventSpot;
@@ -78,11 +79,13 @@ pub struct EdgeWait {
     pub base: Option<EventSpot>,
 }
 
-/// Finds the wait states of a process and adds them to its severities, and to its timelines if there is a scheme.
+/// Finds the wait states of a process and adds them to its severities, and to its timelines if there is a scheme; those parts that lie
+/// in windows, if there are windows.
 pub fn find(
     (trace, metrics, scheme): (&Trace, &Metrics, Option<&Scheme>),
     walked: &mut Walked,
     matches: &Matches,
+    windows: Option<&Windows>,
     instances: &mut Instances,
     by_iteration: Option<&mut ByIteration>,
 ) -> WaitingMessages {
@@ -104,6 +107,7 @@ pub fn find(
         long,
         combined,
         collective_waits: CollectiveWaits::new(operations, matches),
+        windows,
         by_iteration,
     };
     let (mut calls_with_late_sender, mut lost) = finder.receives(matches, trace);
@@ -131,7 +135,7 @@ pub fn find(
     if let Some(by_iteration) = by_iteration {
         by_iteration.end_process();
     }
-    long.account(operations, &lost, trace.definitions.clock.resolution, &mut results.coverage);
+    long.account(operations, (&lost, windows), trace.definitions.clock.resolution, &mut results.coverage);
     waiting
 }
 
@@ -167,6 +171,8 @@ struct Finder<'a> {
     long: LongCalls,
     combined: CombinedCalls,
     collective_waits: CollectiveWaits,
+    /// Where things count; everywhere without.
+    windows: Option<&'a Windows>,
     by_iteration: Option<&'a mut ByIteration>,
 }
 
@@ -184,7 +190,19 @@ impl Finder<'_> {
         self.results.severities[location as usize - first].add(metric, row, value);
     }
 
-    /// Adds to a metric at the call path of a call of MPI.
+    /// Whether an event of the process counts.
+    fn counts(&self, time: Ticks) -> bool {
+        self.windows.is_none_or(|windows| windows.contains(time))
+    }
+
+    /// Adds those of the ticks from a time on that count to a metric at the call path of a call of MPI; returns them.
+    fn add_ticks(&mut self, call: CallId, metric: usize, begin: Ticks, ticks: Ticks) -> Ticks {
+        let counted = self.windows.map_or(ticks, |windows| windows.inside(begin, ticks));
+        self.add_at(call, metric, counted);
+        counted
+    }
+
+    /// Adds what counts to a metric at the call path of a call of MPI.
     fn add_at(&mut self, call: CallId, metric: usize, value: i64) {
         let site = *self.operations.site(call);
         if site.is_mpi {
@@ -195,19 +213,26 @@ impl Finder<'_> {
         }
     }
 
-    /// Reports an instance of a pattern that begins at a time.
-    fn report(&mut self, pattern: &NumberedPattern, call: CallId, begin: Ticks, ticks: Ticks) {
-        self.add_at(call, pattern.metric, ticks);
+    /// Reports an instance of a pattern that begins at a time; returns how much of it counts.
+    fn report(&mut self, pattern: &NumberedPattern, call: CallId, begin: Ticks, ticks: Ticks) -> Ticks {
+        // Waiting comes first in a call, completion last.
+        let first = match pattern.pattern.is_waiting {
+            true => begin,
+            false => self.operations.call(call).interval.leave.saturating_sub(ticks),
+        };
+        let counted = self.add_ticks(call, pattern.metric, first, ticks);
         self.show(pattern, call, begin, ticks);
         if self.operations.site(call).is_mpi && pattern.pattern.is_waiting {
-            self.instances.doubtful.consider(pattern.metric, ticks);
+            self.instances.doubtful.consider(pattern.metric, ticks, counted);
         }
         if pattern.is_outermost_waiting {
             self.long.add(self.operations, call, ticks);
         }
-        if let Some(subject) = pattern.subject.filter(|_| self.operations.site(call).is_mpi) {
-            self.instances.samples.add(subject, ticks);
+        let subject = pattern.subject.filter(|_| self.operations.site(call).is_mpi);
+        if let Some(subject) = subject.filter(|_| counted > 0) {
+            self.instances.samples.add(subject, counted);
         }
+        counted
     }
 
     /// Shows waiting in the timeline of its location.
@@ -237,12 +262,12 @@ impl Finder<'_> {
             LateSide::Receiver(at, posting) => (operations.sends[at].bytes, posting.place, call),
         };
         let begin = operations.call(call).interval.enter;
-        self.report(pattern, call, begin, ticks);
-        if let Some(instances) = pattern.instances_of(bytes) {
+        let inside = self.report(pattern, call, begin, ticks);
+        if let Some(instances) = pattern.instances_of(bytes).filter(|_| inside > 0) {
             self.add_at(counted, instances, 1);
         }
         let instance = Instance {
-            duration: Reverse(ticks),
+            duration: Reverse(inside),
             process: to_u32(self.process.number),
             enter: interval.enter,
             exit: interval.leave,
@@ -261,7 +286,8 @@ impl Finder<'_> {
         both: impl FnOnce() -> BothSides,
     ) {
         let site = self.operations.site(call);
-        if let Some(subject) = subject.filter(|_| site.is_mpi) {
+        let counts = self.windows.is_none() || instance.duration.0 > 0;
+        if let Some(subject) = subject.filter(|_| site.is_mpi && counts) {
             let instance = Instance { path: site.path, ..instance };
             self.instances.samples.offer(subject, instance);
             if let Some(severe) = &mut self.instances.severe {
@@ -309,7 +335,9 @@ impl Finder<'_> {
         for &call in &lost {
             let call = self.operations.call(call);
             if call.is_analysed {
-                self.results.coverage.lose(Fate::Unmatched, call.interval.leave - call.interval.enter);
+                let (enter, length) = (call.interval.enter, call.interval.length());
+                let counted = self.windows.map_or(length, |windows| windows.inside(enter, length));
+                self.results.coverage.lose(Fate::Unmatched, counted);
             }
         }
         lost
@@ -340,6 +368,11 @@ impl Finder<'_> {
     fn waits(&mut self, waits: &[(u32, SubjectId, Instance, Option<Box<BothSides>>)]) {
         for (position, subject, instance, both) in waits {
             let call = self.operations.collectives[*position as usize].call;
+            // The waits of all members together: they are not cut at windows, which may differ.
+            let length = instance.exit - instance.enter;
+            if self.windows.is_some_and(|windows| windows.inside(instance.enter, length) == 0) {
+                continue;
+            }
             self.offer(Some(*subject), call, *instance, || both.as_deref().copied().unwrap_or_default());
         }
     }

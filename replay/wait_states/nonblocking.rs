@@ -135,12 +135,12 @@ impl Finder<'_> {
                 if ticks <= 0 {
                     continue;
                 }
-                self.report(pattern, done.call, member.call.enter, ticks);
+                let counted = self.report(pattern, done.call, member.call.enter, ticks);
                 let Progression::Together { blamed: Some((_, blamed)), .. } = matches.nonblocking[at] else {
                     continue;
                 };
                 let instance = Instance {
-                    duration: Reverse(ticks),
+                    duration: Reverse(counted),
                     process: to_u32(self.process.number),
                     enter: member.call.enter,
                     exit: member.call.leave,
@@ -201,9 +201,9 @@ impl Finder<'_> {
             if done.call != operation.call {
                 let started = operations.call(operation.call).interval.leave;
                 let awaited = member.last_request.map_or(started, |last| last.min(completed).max(started));
-                let times = [completed - started, awaited - started, completed - awaited];
-                for (metric, ticks) in overlap.into_iter().zip(times) {
-                    self.add_at(operation.call, metric, ticks.max(0));
+                let times = [(started, completed), (started, awaited), (awaited, completed)];
+                for (metric, (begin, end)) in overlap.into_iter().zip(times) {
+                    self.add_ticks(operation.call, metric, begin, (end - begin).max(0));
                 }
             }
             if member.completion.blocks() {
@@ -221,8 +221,9 @@ impl Finder<'_> {
         }
         for (call, waited) in completing {
             if let Some(waited) = waited {
-                let ticks = operations.call(call).interval.length() - waited;
-                self.add_at(call, nonblocking_completion, ticks);
+                let interval = operations.call(call).interval;
+                let ticks = interval.length() - waited;
+                self.add_ticks(call, nonblocking_completion, interval.leave - ticks, ticks);
             }
         }
     }

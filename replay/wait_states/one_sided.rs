@@ -200,9 +200,9 @@ impl Finder<'_> {
             if ticks <= 0 {
                 continue;
             }
-            self.report(pattern, step.call, begin, ticks);
+            let counted = self.report(pattern, step.call, begin, ticks);
             let instance = Instance {
-                duration: Reverse(ticks),
+                duration: Reverse(counted),
                 process: to_u32(self.process.number),
                 enter: call.interval.enter,
                 exit: call.interval.leave,
@@ -256,8 +256,10 @@ impl Finder<'_> {
             count += 1;
             without += i64::from(!has_access(process));
         }
-        self.add_at(call, all, count);
-        self.add_at(call, unneeded, without);
+        if self.counts(self.operations.call(call).interval.leave) {
+            self.add_at(call, all, count);
+            self.add_at(call, unneeded, without);
+        }
     }
 
     /// Counts the pairs that each fence synchronises. Returns, for the fences among the collective operations by position, the

@@ -31,9 +31,9 @@ impl Finder<'_> {
                 if ticks <= 0 {
                     continue;
                 }
-                self.report(pattern, collective.call, begin, ticks);
+                let counted = self.report(pattern, collective.call, begin, ticks);
                 let instance = Instance {
-                    duration: Reverse(ticks),
+                    duration: Reverse(counted),
                     process: to_u32(self.process.number),
                     enter: begin,
                     exit: end,

@@ -37,7 +37,7 @@ impl Finder<'_> {
         };
         for (poll, asked) in operations.polls.iter() {
             let call = operations.call(poll.call).interval;
-            self.add_at(poll.call, polling, call.length());
+            self.add_ticks(poll.call, polling, call.enter, call.length());
             // What is not known may be there from the begin on.
             let times = asked.iter().map(until);
             let time = |until: &Option<(Ticks, MetricId)>| until.map_or(Ticks::MIN, |(time, _)| time);
@@ -47,7 +47,8 @@ impl Finder<'_> {
                 false => times.rev().max_by_key(time),
             };
             if let Some((until, metric)) = awaited.flatten() {
-                self.add_at(poll.call, metric, (until.min(call.leave) - call.enter).max(0));
+                let ticks = (until.min(call.leave) - call.enter).max(0);
+                self.add_ticks(poll.call, metric, call.enter, ticks);
             }
         }
     }

@@ -22,9 +22,9 @@ impl Finder<'_> {
                     continue;
                 }
                 let since = stall.message.since;
-                self.report(pattern, stall.call, since, ticks);
+                let counted = self.report(pattern, stall.call, since, ticks);
                 let instance = Instance {
-                    duration: Reverse(ticks),
+                    duration: Reverse(counted),
                     process: to_u32(self.process.number),
                     enter: call.interval.enter,
                     exit: call.interval.leave,

@@ -52,7 +52,8 @@ impl ProcessWalk<'_> {
         self.apply(thread, &change, false, time);
         let state = &mut self.threads[thread];
         if let Some(row) = state.stack.last().map(|frame| frame.row) {
-            state.samples.get_or_insert_default().count(row, time);
+            let counts = state.counts(time);
+            state.samples.get_or_insert_default().count(row, time, counts);
         }
     }
 
@@ -99,7 +100,8 @@ impl ProcessWalk<'_> {
         }
         let ticks = time - state.accounted;
         if !is_short {
-            state.samples.get_or_insert_default().add_away(row, ticks);
+            let counted = state.counted(state.accounted, ticks);
+            state.samples.get_or_insert_default().add_away(row, counted);
         }
         let record = record.filter(|_| is_short);
         let shared = state.samples.as_mut().zip(record);

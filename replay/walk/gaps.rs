@@ -125,7 +125,8 @@ impl ProcessWalk<'_> {
             self.enter(thread, region, NO_SITE, time);
         } else if let Some(since) = off_since {
             let off = self.call_while_off(thread).filter(|_| is_counted);
-            self.threads[thread].elapsed.add_off(time - since);
+            let ticks = self.threads[thread].counted(since, time - since);
+            self.threads[thread].elapsed.add_off(ticks);
             self.note_gap(thread, region, time);
             self.leave(thread, region, time);
             // Outside of any region nothing has a position.

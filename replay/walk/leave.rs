@@ -104,6 +104,9 @@ impl ProcessWalk<'_> {
         if kind.is_parallel {
             self.leave_parallel_region(thread, frame.row, time);
         }
+        if let Some(phase) = kind.phase.filter(|_| thread == 0) {
+            self.phases.leave(phase, time);
+        }
         if let Some(barrier) = self.operations.barriers.get_mut(frame.barrier as usize) {
             barrier.visit = interval;
             barrier.position = position;
@@ -133,8 +136,9 @@ impl ProcessWalk<'_> {
         let state = &mut self.threads[thread];
         state.stack.mpi_depth -= u32::from(kind.is_mpi);
         let is_outermost = kind.is_mpi && state.stack.mpi_depth == 0;
+        let ticks = state.counted(frame.enter, time - frame.enter);
         if is_outermost {
-            state.elapsed.mpi += time - frame.enter;
+            state.elapsed.mpi += ticks;
             if let Some(steps) = &mut state.steps {
                 steps.leave(frame.path, (frame.enter, time), kind.polling.is_some());
             }
@@ -142,7 +146,7 @@ impl ProcessWalk<'_> {
                 state.mark_silent_call(frame.row);
             }
         }
-        close_call(&frame, is_outermost, time, self.trace, &mut self.operations, &mut self.coverage);
+        close_call(&frame, is_outermost, (time, ticks), self.trace, &mut self.operations, &mut self.coverage);
         if is_first_init {
             self.threads.iter_mut().for_each(|thread| thread.elapsed = Elapsed::default());
         }

@@ -9,6 +9,7 @@ mod attributes;
 mod barriers;
 mod contexts;
 mod files;
+mod focus;
 mod gaps;
 mod leave;
 mod locks;
@@ -41,6 +42,7 @@ use crate::allocated::Since;
 use crate::call_tree::CallPath;
 use crate::details::Scheme;
 use crate::error::Error;
+use crate::focus::{Window, Windows};
 use crate::ids::RecordNumber;
 use crate::journal::Journal;
 use crate::memory::Memory;
@@ -84,6 +86,17 @@ pub struct Notes<'a> {
     pub scheme: Option<&'a Scheme>,
     /// Whether steps are noted, for the structure of the run.
     pub has_steps: bool,
+    /// The windows of the process in which things count; `None` if all count.
+    pub windows: Option<&'a Arc<Windows>>,
+}
+
+/// An outermost visit of a phase by the main thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Visit {
+    /// The number of the phase.
+    pub phase: u16,
+    /// From enter to leave.
+    pub window: Window,
 }
 
 /// A location after the walk. Nothing of it changes afterwards.
@@ -152,6 +165,8 @@ pub struct Walked {
     pub records: Vec<RecordTimes>,
     /// The steps of each location; none unless they were noted.
     pub steps: Vec<Steps>,
+    /// Visits of phases by the main thread, in the order of their ends; none unless regions are phases.
+    pub visits: Vec<Visit>,
     /// The part that later steps add to.
     pub results: Results,
 }
@@ -198,7 +213,7 @@ pub fn walk_again(
     calls: Vec<WindowCalls>,
     memory: &Memory,
 ) -> Result<(Walked, Vec<WindowCalls>), Error> {
-    let notes = Notes { positions: Positions::Nothing, scheme: None, has_steps: false };
+    let notes = Notes { positions: Positions::Nothing, scheme: None, has_steps: false, windows: None };
     let mut state = process::ProcessWalk::new(trace, metrics, files.process, notes);
     state.keep_calls(calls);
     let mut state = walk_on(archive, state, files, &[], memory)?;

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::attributes::Told;
 use super::files::{OpenTransfers, settle_files};
+use super::focus::PhaseVisits;
 use super::gaps::{Counts, MissingOperations, Resumed};
 use super::locks::Locks;
 use super::one_sided::OpenEpochs;
@@ -65,6 +66,8 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) scheme: Option<&'t Scheme>,
     /// By call path: the outermost parallel region above it, or the path itself.
     pub(super) outermost: Vec<PathId>,
+    /// Visits of phases by the main thread.
+    pub(super) phases: PhaseVisits,
     /// Whether the first MPI_Init, and the first MPI_Finalize, was left.
     pub(super) was_initialized: bool,
     pub(super) was_finalized: bool,
@@ -75,15 +78,20 @@ impl<'t> ProcessWalk<'t> {
         trace: &'t Trace,
         metrics: &'t Metrics,
         process: usize,
-        Notes { positions, scheme, has_steps }: Notes<'t>,
+        Notes { positions, scheme, has_steps, windows }: Notes<'t>,
     ) -> ProcessWalk<'t> {
         let locations = trace.processes[process].locations.clone();
         let bins = scheme.map(|scheme| scheme.bins);
+        let new = |location: usize| {
+            let mut thread = Thread::new(location, positions, bins, has_steps);
+            windows.into_iter().for_each(|windows| thread.focus(windows));
+            thread
+        };
         ProcessWalk {
             trace,
             metrics,
             process,
-            threads: locations.map(|location| Thread::new(location, positions, bins, has_steps)).collect(),
+            threads: locations.map(new).collect(),
             tree: CallTree::default(),
             operations: Operations::default(),
             requests: Requests::default(),
@@ -104,6 +112,7 @@ impl<'t> ProcessWalk<'t> {
             programs: FxHashMap::default(),
             scheme,
             outermost: Vec::new(),
+            phases: PhaseVisits::default(),
             was_initialized: false,
             was_finalized: false,
         }
@@ -206,6 +215,9 @@ impl<'t> ProcessWalk<'t> {
         if kind.is_parallel {
             self.enter_parallel_region(thread, frame.row, time);
         }
+        if let Some(phase) = kind.phase.filter(|_| thread == 0) {
+            self.phases.enter(phase, time);
+        }
         if kind.is_finalize && !self.was_finalized {
             for (at, other) in self.threads.iter_mut().enumerate() {
                 if at == thread {
@@ -271,7 +283,8 @@ impl<'t> ProcessWalk<'t> {
     pub(super) fn count<const N: usize>(&mut self, thread: usize, values: [(MetricId, u64); N]) {
         let is_in_mpi = self.is_in_mpi(thread);
         let thread = &mut self.threads[thread];
-        if let Some(frame) = thread.stack.last().filter(|_| is_in_mpi) {
+        let counts = is_in_mpi && thread.counts(thread.now);
+        if let Some(frame) = thread.stack.last().filter(|_| counts) {
             for (metric, value) in values {
                 thread.severities.add(metric, frame.row, amount(value));
             }
@@ -323,7 +336,8 @@ impl<'t> ProcessWalk<'t> {
             }
             if region == trace.artificial(Artificial::MeasurementOff) {
                 self.operations.has_unknown_end = true;
-                self.threads[thread].elapsed.add_off(now - frame.enter);
+                let ticks = self.threads[thread].counted(frame.enter, now - frame.enter);
+                self.threads[thread].elapsed.add_off(ticks);
             }
             // A sampled region is never left; it ends with the next sample. Regions that the recorder adds
             // are no calls either.
@@ -416,6 +430,7 @@ impl<'t> ProcessWalk<'t> {
             journals,
             records,
             steps,
+            visits: self.phases.visits,
             results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }
     }
@@ -445,13 +460,13 @@ pub(super) fn call_of(
     })
 }
 
-/// Closes a call that was left: accounts its time to its fate, and ends its communication and its receives.
+/// Closes a call that was left: accounts those of its ticks that count to its fate, and ends its communication and its receives.
 /// `is_outermost` says that it is an MPI call and not inside another one.
 #[inline(never)]
 pub(super) fn close_call(
     frame: &Frame,
     is_outermost: bool,
-    time: Ticks,
+    (time, ticks): (Ticks, Ticks),
     trace: &Trace,
     operations: &mut Operations,
     coverage: &mut Coverage,
@@ -461,7 +476,7 @@ pub(super) fn close_call(
     // Start-up and shutdown would hide the fate of the rest.
     if is_outermost && !kind.is_init && !kind.is_finalize {
         let fate = frame.fate.unwrap_or(kind.fate);
-        coverage.add(fate, time - frame.enter);
+        coverage.add(fate, ticks);
         is_analysed = fate == Fate::Analysed;
     }
     if frame.call != CallId::NONE {

@@ -468,8 +468,12 @@ impl ProcessWalk<'_> {
                 [(metrics.collectives[moved], 1), (metrics.bytes_out, sent), (metrics.bytes_in, received)];
             let &CallSite { location, row, .. } = self.operations.site(requested);
             let first = self.location(0);
-            let severities = &mut self.threads[location as usize - first].severities;
-            amounts.into_iter().for_each(|(metric, value)| severities.add(metric, row, amount(value)));
+            let state = &mut self.threads[location as usize - first];
+            if state.counts(time) {
+                for (metric, value) in amounts {
+                    state.severities.add(metric, row, amount(value));
+                }
+            }
         }
         let Some(communicator) = self.communicator(thread, mappings, communicator) else { return };
         self.check_root(thread, class, communicator, root);

@@ -2,7 +2,7 @@
 //!
 //! Any unusual event ends a run before it changes anything, and is handled in the general way: new call
 //! paths, regions that mean more than time in a call, regions that are not the innermost, the outermost one,
-//! times that go backwards.
+//! times that go backwards. With a focus there are no runs.
 
 use std::ops::Range;
 
@@ -65,6 +65,9 @@ impl<'r> Run<'r> {
         let thread = state.threads.get_mut(number)?;
         let &Frame { path, row, .. } = thread.stack.last()?;
         let begin = thread.accounted;
+        if thread.windows.is_some() {
+            return None;
+        }
         let Range { start: from, end: until } = match &thread.numbering {
             Numbering::Nothing | Numbering::Journal(_) => Ticks::MIN..Ticks::MAX,
             Numbering::Records(_) => Ticks::MIN..Ticks::MIN,
@@ -140,7 +143,8 @@ impl<'r> Run<'r> {
                 }
                 silent = (frame.call == CallId::NONE).then_some(frame.row);
             }
-            close_call(frame, is_outermost, time, self.trace, self.operations, self.coverage);
+            let ticks = time - frame.enter;
+            close_call(frame, is_outermost, (time, ticks), self.trace, self.operations, self.coverage);
         }
         if let Some(&Frame { path, row, .. }) = stack.last() {
             (self.path, self.row) = (path, row);

@@ -58,10 +58,10 @@ impl Default for ThreadSamples {
 }
 
 impl ThreadSamples {
-    /// Counts a sample in a row.
-    pub(super) fn count(&mut self, row: Row, time: Ticks) {
+    /// Notes a sample in a row; `counts` says whether it counts there.
+    pub(super) fn count(&mut self, row: Row, time: Ticks, counts: bool) {
         self.last = time;
-        self.of_row(row).samples += 1;
+        self.of_row(row).samples += u64::from(counts);
         share_of(&mut self.current, row).samples += 1;
     }
 
@@ -147,7 +147,7 @@ mod tests {
         samples.end(Some(A));
         for row in rows.iter().map(|&row| Row::new(row)) {
             samples.give(row, 10);
-            samples.count(row, 0);
+            samples.count(row, 0, true);
             samples.end(Some(B));
             samples.end(Some(A));
         }
@@ -168,7 +168,7 @@ mod tests {
         let mut samples = with_samples(&[7]);
         assert_eq!(samples.row_between(B, 10), None);
         let mut samples = with_samples(&[7, 7]);
-        samples.count(Row::new(9), 0);
+        samples.count(Row::new(9), 0, true);
         assert_eq!(samples.row_between(B, 10), None);
     }
 }

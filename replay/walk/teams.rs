@@ -156,8 +156,9 @@ impl ProcessWalk<'_> {
             enter: time,
             position: state.mark(row),
         });
-        state.severities.add(self.metrics.omp_management, row, started);
-        state.severities.add(self.metrics.omp_fork, row, started);
+        let counted = state.counted(fork, started);
+        state.severities.add(self.metrics.omp_management, row, counted);
+        state.severities.add(self.metrics.omp_fork, row, counted);
         if team.master == thread {
             state.account(row, time);
         } else {
@@ -189,7 +190,8 @@ impl ProcessWalk<'_> {
         for (member, row, left) in team.left {
             let waited = (time - left).max(0);
             let state = &mut self.threads[member];
-            state.severities.add(self.metrics.omp_management, row, waited);
+            let counted = state.counted(left, waited);
+            state.severities.add(self.metrics.omp_management, row, counted);
             if member == thread {
                 state.account(row, time);
             } else {

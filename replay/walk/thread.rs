@@ -1,5 +1,7 @@
 //! Thread: the state of one location, and the accounting of its time to call paths.
 
+use std::sync::Arc;
+
 use model::Ticks;
 
 use super::sampling::ThreadSamples;
@@ -9,6 +11,7 @@ use super::tasks::Schedule;
 use super::timelines::ThreadTimeline;
 use super::{Positions, RecordTimes, WindowCalls};
 use crate::details::Bins;
+use crate::focus::Windows;
 use crate::ids::{EventNumber, PathId, RecordNumber, Row};
 use crate::int::to_u32;
 use crate::journal::Journal;
@@ -94,6 +97,8 @@ pub(super) struct Thread {
     pub(super) timeline: Option<Box<ThreadTimeline>>,
     /// Its steps, if they are noted.
     pub(super) steps: Option<Box<StepCollector>>,
+    /// The windows in which things count; `None` if all count.
+    pub(super) windows: Option<Arc<Windows>>,
 }
 
 impl Thread {
@@ -119,6 +124,7 @@ impl Thread {
             },
             timeline: bins.map(|bins| Box::new(ThreadTimeline::new(bins))),
             steps: has_steps.then(Box::default),
+            windows: None,
         }
     }
 
@@ -235,6 +241,9 @@ impl Thread {
     /// Adds exclusive time from a time on to a row.
     #[inline(always)]
     pub(super) fn add_time(&mut self, row: Row, begin: Ticks, ticks: Ticks) {
+        if self.windows.is_some() {
+            return self.add_focused_time(row, begin, ticks);
+        }
         self.account_of(row).spend(ticks);
         if let Some(timeline) = &mut self.timeline {
             timeline.spend(row, begin, ticks);
@@ -259,17 +268,18 @@ impl Thread {
             steps.begin(frame.enter);
         }
         self.account_innermost(frame.enter);
-        self.add_visit(frame.row);
+        self.add_visit(frame.row, frame.enter);
         self.stack.push(frame);
     }
 
     #[inline(always)]
-    fn add_visit(&mut self, row: Row) {
-        self.account_of(row).visits += 1;
+    fn add_visit(&mut self, row: Row, time: Ticks) {
+        let counts = self.counts(time);
+        self.account_of(row).visits += i64::from(counts);
     }
 
     #[inline(always)]
-    fn account_of(&mut self, row: Row) -> &mut Account {
+    pub(super) fn account_of(&mut self, row: Row) -> &mut Account {
         let at = row.index();
         if at >= self.accounts.len() {
             self.accounts.resize(at + 1, Account::default());
@@ -319,9 +329,10 @@ impl Thread {
 
     /// Counts a task where it ran, until now. Its time was accounted for elsewhere.
     pub(super) fn add_stub(&mut self, row: Row, ticks: Ticks) {
-        self.add_visit(row);
+        let begin = self.now.saturating_sub(ticks);
+        self.add_visit(row, begin);
         let elapsed = self.elapsed;
-        self.add_time(row, self.now.saturating_sub(ticks), ticks);
+        self.add_time(row, begin, ticks);
         self.elapsed = elapsed;
     }
 

@@ -140,7 +140,7 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
                     &trace,
                     &metrics,
                     &files,
-                    Notes { positions, scheme: None, has_steps: true },
+                    Notes { positions, scheme: None, has_steps: true, windows: None },
                     &[],
                     &memory,
                 )
@@ -164,7 +164,7 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
         check("match", needed, peak);
         let needed = structure::bytes_needed(&processes);
         let (_, peak) =
-            peak_of(|| structure::find(&tools, &processes, &matches, &mut findings, &mut Solo).unwrap());
+            peak_of(|| structure::find(&tools, &processes, &matches, &[], &mut findings, &mut Solo).unwrap());
         check("structure", needed, peak);
         drop((matches, processes));
 

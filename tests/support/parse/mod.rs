@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use model::{Paradigm, RegionRole, attributes};
-use replay::Semantics;
+use replay::{Focus, Semantics};
 
 use self::events::step;
 use self::words::{Words, number};
@@ -24,6 +24,8 @@ pub(crate) struct Case {
     pub(crate) trace: Trace,
     /// Whether clocks are corrected.
     pub(crate) corrects_clocks: bool,
+    /// What is counted.
+    pub(crate) focus: Vec<Focus>,
     /// Expected severities, in ticks or counts.
     expected: Vec<(Vec<Semantics>, Key, i64)>,
     findings: Vec<(Vec<Semantics>, String, u64)>,
@@ -91,6 +93,7 @@ impl Parser {
             "offset" => trace.offset = words.number("offset")?,
             "big-endian" => trace.big_endian = true,
             "uncounted" => trace.uncounted = true,
+            "focus" => self.case.focus.push(Focus::parse(words.rest())?),
             "correct-clocks" => self.case.corrects_clocks = true,
             "program" => trace.program = Some(words.rest().into()),
             "comm" | "intercomm" => self.communicator(&mut words)?,

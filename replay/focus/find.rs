@@ -1,0 +1,249 @@
+//! The windows of each process: those of its main thread, which the other threads share.
+
+use std::sync::Arc;
+
+use model::Ticks;
+
+use super::{Focus, Moment, Part, Which, Window, Windows};
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange, broadcast, share};
+use crate::findings::Findings;
+use crate::int::{to_u64, truncated};
+use crate::progress::Progress;
+use crate::structure::{self, Agreed, Signature, Structure};
+use crate::tools::Tools;
+use crate::trace::{Process, Trace};
+use crate::walk::{Notes, Positions, Visit};
+use crate::wire::{self, Wire};
+use crate::{Job, clock_errors, matching};
+
+/// What a pass over the events has found for a focus that is no time.
+#[derive(Debug, Default)]
+struct FirstPass {
+    /// The iterations of this worker's locations; `None` without a loop, or where they do not correspond.
+    agreed: Option<Arc<Agreed>>,
+    /// Whether iterations of one number are the same at all locations.
+    corresponds: bool,
+    kinds: Kinds,
+    /// Visits of phases by the main thread of each process of this worker.
+    visits: Vec<Vec<Visit>>,
+    /// Instances of the loops that are asked for, by location: the number of the loop's name among those, and when.
+    instances: Vec<(u32, u32, Window)>,
+}
+
+/// Iterations by what they are like, by number.
+#[derive(Debug, Default)]
+struct Kinds {
+    outliers: Vec<u64>,
+    kinds: Vec<Vec<u64>>,
+}
+
+impl Kinds {
+    fn new(structure: &mut Structure, clock_error: Ticks) -> Kinds {
+        structure.sign(clock_error);
+        let Some(Signature { clusters, outliers, .. }) = &structure.signature else {
+            return Kinds::default();
+        };
+        let number = |place: &usize| to_u64(place + 1);
+        Kinds {
+            outliers: outliers.iter().map(|outlier| number(&outlier.place)).collect(),
+            kinds: clusters.iter().map(|cluster| cluster.members.iter().map(number).collect()).collect(),
+        }
+    }
+}
+
+/// Finds the windows of each process of this worker: what lies in all of the job's focuses. `times` are those of records, if clocks
+/// are corrected.
+///
+/// # Errors
+/// If a worker failed, or a focus is empty.
+pub(crate) fn windows(
+    job: &Job,
+    tools: &Tools<'_>,
+    times: &[Vec<Vec<Ticks>>],
+    exchange: &mut dyn Exchange,
+    progress: &mut Progress,
+) -> Result<Vec<Arc<Windows>>, Error> {
+    let block = job.blocks[exchange.worker()].clone();
+    let first = match job.focus.iter().all(Focus::is_of_time) {
+        true => FirstPass::default(),
+        false => first_pass(job, tools, times, exchange, progress)?,
+    };
+    let mut all: Option<Vec<Windows>> = None;
+    for focus in &job.focus {
+        let found: Vec<Windows> = block
+            .clone()
+            .enumerate()
+            .map(|(at, process)| of_process(job, focus, &first, (at, process)))
+            .collect();
+        let both = match all.take() {
+            Some(before) => before.iter().zip(&found).map(|(one, other)| one.intersected(other)).collect(),
+            None => found.clone(),
+        };
+        for (windows, is_alone) in [(&found, true), (&both, false)] {
+            let is_empty = windows.iter().all(|windows| windows.list().is_empty());
+            if share(exchange, vec![u64::from(is_empty)])?.iter().all(|batch| batch[..] == [1]) {
+                return Err(match is_alone {
+                    true => Error::new(format!("--focus {focus}: {}", reason(job, focus, &first, exchange)?)),
+                    false => {
+                        Error::new(format!("--focus {focus}: has no time in common with the other focus"))
+                    }
+                });
+            }
+        }
+        all = Some(both);
+    }
+    Ok(all.unwrap_or_default().into_iter().map(Arc::new).collect())
+}
+
+/// Walks all events to find iterations and visits.
+fn first_pass(
+    job: &Job,
+    tools: &Tools<'_>,
+    times: &[Vec<Vec<Ticks>>],
+    exchange: &mut dyn Exchange,
+    progress: &mut Progress,
+) -> Result<FirstPass, Error> {
+    let parts = || job.focus.iter().flat_map(|focus| &focus.parts);
+    let has_steps = parts().any(|part| matches!(part, Part::Iterations(_) | Part::Loop(_)));
+    let notes = Notes { positions: Positions::Nothing, scheme: None, has_steps, windows: None };
+    let mut walked = job.walk(notes, times, &[], None, exchange, progress)?;
+    let mut first = FirstPass { corresponds: true, ..FirstPass::default() };
+    first.visits = walked.iter_mut().map(|walked| std::mem::take(&mut walked.visits)).collect();
+    if !has_steps {
+        return Ok(first);
+    }
+    progress.phase("find iterations");
+    let is_alone = exchange.workers() == job.threads;
+    job.memory.check(matching::bytes_needed(&job.trace, &walked, is_alone, false))?;
+    let mut findings = Findings::default();
+    let matches = matching::match_operations(tools, &walked, &mut findings, None, exchange)?;
+    if structure::is_short(tools, structure::bytes_needed(&walked), exchange)? {
+        return Err(Error::new(
+            "too little memory to find the iterations for --focus: give more with --memory, or use more processes",
+        ));
+    }
+    let loops = loops(&job.focus);
+    let found = structure::find(tools, &walked, &matches, &loops, &mut findings, exchange)?;
+    first.instances = found.instances;
+    let clock_error = clock_errors::largest(&walked, &matches, exchange)?;
+    let mut told = Batch::new();
+    if let Some((agreed, mut structure)) = found.main {
+        first.corresponds = agreed.correspondence.holds();
+        first.agreed = Some(agreed);
+        if exchange.worker() == 0 {
+            let Kinds { outliers, kinds } = Kinds::new(&mut structure, clock_error);
+            (outliers, kinds).put(&mut told);
+        }
+    } else if exchange.worker() == 0 {
+        (Vec::<u64>::new(), Vec::<Vec<u64>>::new()).put(&mut told);
+    }
+    let (outliers, kinds) = wire::one(&broadcast(exchange, told)?);
+    first.kinds = Kinds { outliers, kinds };
+    Ok(first)
+}
+
+/// The names of loops that are asked for.
+fn loops(focuses: &[Focus]) -> Vec<&str> {
+    focuses.iter().flat_map(Focus::loops).collect()
+}
+
+/// The windows of a process, given its place among those of this worker.
+fn of_process(job: &Job, focus: &Focus, first: &FirstPass, (at, process): (usize, usize)) -> Windows {
+    let process = &job.trace.processes[process];
+    Windows::new(focus.parts.iter().flat_map(|part| match part {
+        Part::Time(from, to) => vec![of_time(&job.trace, *from, *to)],
+        Part::Iterations(which) => of_iterations(first, *which, process),
+        Part::Phase(name, visits) => {
+            let number = job.phases.iter().position(|known| known == name);
+            let own = first.visits[at].iter().filter(|visit| Some(visit.phase.into()) == number);
+            (1..)
+                .zip(own)
+                .filter(|&(number, _)| visits.contain(number))
+                .map(|(_, visit)| visit.window)
+                .collect()
+        }
+        Part::Loop(name) => {
+            let number = loops(&job.focus).iter().position(|known| known == name);
+            let is_it = |location: u32, which: u32| {
+                process.locations.start == location as usize && Some(which as usize) == number
+            };
+            let own = first.instances.iter().filter(|&&(location, which, _)| is_it(location, which));
+            own.map(|&(.., window)| window).collect()
+        }
+    }))
+}
+
+fn of_time(trace: &Trace, from: Option<Moment>, to: Option<Moment>) -> Window {
+    let ticks = |moment: Moment| {
+        truncated(match moment {
+            Moment::Seconds(seconds) => (seconds * trace.definitions.clock.resolution as f64).round(),
+            Moment::Share(share) => (share * trace.length() as f64).round(),
+        })
+    };
+    // The trace begins at 0; with wrong clocks a few events may lie before.
+    let begin = from.map(ticks).filter(|&ticks| ticks > 0).unwrap_or(Ticks::MIN);
+    let is_behind = trace.length() > 0 && u64::try_from(begin).is_ok_and(|begin| begin >= trace.length());
+    Window { begin, end: if is_behind { begin } else { to.map_or(Ticks::MAX, ticks) } }
+}
+
+fn of_iterations(first: &FirstPass, which: Which, process: &Process) -> Vec<Window> {
+    let Some(agreed) = first.agreed.as_ref().filter(|_| first.corresponds) else { return Vec::new() };
+    let is_own = |location: u32| process.locations.contains(&(location as usize));
+    // That of the main thread, or if that has no steps, of the first one that has.
+    let Some(line) = agreed.locations.iter().find(|line| is_own(line.location)) else { return Vec::new() };
+    let is_wanted = |number: u64| match which {
+        Which::Numbers(numbers) => numbers.contain(number),
+        Which::First => number == 1,
+        Which::Last => number == agreed.iterations,
+        Which::Outliers => first.kinds.outliers.contains(&number),
+        Which::Kind(kind) => first.kinds.kinds.get(kind - 1).is_some_and(|kind| kind.contains(&number)),
+    };
+    let numbered = line.own.iter().enumerate();
+    let numbered = numbered.map(|(place, own)| (line.number_of_all(Some(place), agreed.iterations), own));
+    let wanted = numbered.filter(|&(number, _)| number > 0 && is_wanted(number));
+    wanted.map(|(_, own)| Window { begin: own.begin, end: own.end }).collect()
+}
+
+/// Why a focus is empty, and what there is.
+fn reason(job: &Job, focus: &Focus, first: &FirstPass, exchange: &mut dyn Exchange) -> Result<String, Error> {
+    let trace = &job.trace;
+    let reason = match &focus.parts[0] {
+        Part::Time(..) => {
+            let length = trace.length() as f64 / trace.definitions.clock.resolution as f64;
+            format!("no time of the trace lies in it: the trace is {length:.6} s long")
+        }
+        Part::Iterations(_) if !first.corresponds => {
+            "iterations of one number are not the same on all ranks, so no number names one; time=A-B needs none".into()
+        }
+        Part::Iterations(which) => {
+            let Some(agreed) = &first.agreed else { return Ok("the program has no main loop".into()) };
+            let all = format!("the main loop has {} iterations", agreed.iterations);
+            match which {
+                Which::Outliers => format!("{all}, and none is unlike the others"),
+                Which::Kind(_) => format!("{all} of {} kinds, numbered from 1", first.kinds.kinds.len()),
+                _ => format!("{all}, numbered from 1"),
+            }
+        }
+        Part::Phase(name, _) => {
+            let number = job.phases.iter().position(|known| known == name);
+            let own = |visits: &Vec<Visit>| visits.iter().filter(|visit| Some(visit.phase.into()) == number).count();
+            let most = to_u64(first.visits.iter().map(own).max().unwrap_or(0));
+            let most = share(exchange, vec![most])?.iter().map(|batch| batch[0]).max().unwrap_or(0);
+            match most {
+                0 => format!("no main thread enters a region named {name}{}", some_regions(trace)),
+                _ => format!("{name} is visited {most} times at most by a main thread"),
+            }
+        }
+        Part::Loop(name) => format!("no main thread has a loop {name}; replay-show structure lists the loops"),
+    };
+    Ok(reason)
+}
+
+/// Regions of the program, for an example.
+fn some_regions(trace: &Trace) -> String {
+    let regions = trace.definitions.regions.iter().zip(&trace.kinds);
+    let names = regions.filter(|(_, kind)| !kind.is_mpi).map(|(region, _)| &*region.name);
+    let names: Vec<&str> = names.take(6).collect();
+    if names.is_empty() { String::new() } else { format!("; the trace has {} and others", names.join(", ")) }
+}

@@ -1,0 +1,92 @@
+//! Focus: only what lies inside of windows is counted; times, journals and operations are those of the whole run (structure 3.4).
+
+use std::sync::Arc;
+
+use model::Ticks;
+
+use super::Visit;
+use super::thread::{Numbering, Thread};
+use crate::focus::{Window, Windows};
+use crate::ids::Row;
+
+impl Thread {
+    /// Counts only what lies inside of these windows.
+    pub(super) fn focus(&mut self, windows: &Arc<Windows>) {
+        self.windows = Some(Arc::clone(windows));
+    }
+
+    /// Whether an event at a time counts.
+    pub(super) fn counts(&self, time: Ticks) -> bool {
+        self.windows.as_ref().is_none_or(|windows| windows.contains(time))
+    }
+
+    /// How many of the ticks that begin at a time count.
+    pub(super) fn counted(&self, begin: Ticks, ticks: Ticks) -> Ticks {
+        self.windows.as_ref().map_or(ticks, |windows| windows.inside(begin, ticks))
+    }
+
+    /// Adds exclusive time from a time on to a row, as far as it counts; and all of it to the journal, with a mark at each border of
+    /// a window, so that pieces lie inside or outside.
+    #[cold]
+    pub(super) fn add_focused_time(&mut self, row: Row, begin: Ticks, ticks: Ticks) {
+        let Some(windows) = self.windows.clone() else { return };
+        let counted = windows.inside(begin, ticks);
+        self.account_of(row).spend(counted);
+        self.elapsed.time = self.elapsed.time.saturating_add(counted);
+        let Numbering::Journal(journal) = &mut self.numbering else { return };
+        let end = begin.saturating_add(ticks);
+        let mut from = begin;
+        for border in windows.borders(begin, end) {
+            journal.spend(row, border - from);
+            journal.mark(row);
+            from = border;
+        }
+        journal.spend(row, end.saturating_sub(from));
+    }
+}
+
+/// Visits of phases by the main thread that are not inside another one of the same phase.
+#[derive(Debug, Default)]
+pub(super) struct PhaseVisits {
+    /// Those that are open: the phase, when it was entered, and how often it was entered since.
+    open: Vec<(u16, Ticks, u32)>,
+    pub(super) visits: Vec<Visit>,
+}
+
+impl PhaseVisits {
+    pub(super) fn enter(&mut self, phase: u16, time: Ticks) {
+        match self.open.iter_mut().find(|(open, ..)| *open == phase) {
+            Some((.., depth)) => *depth += 1,
+            None => self.open.push((phase, time, 1)),
+        }
+    }
+
+    pub(super) fn leave(&mut self, phase: u16, time: Ticks) {
+        let Some(at) = self.open.iter().position(|(open, ..)| *open == phase) else { return };
+        let (_, begin, depth) = &mut self.open[at];
+        *depth -= 1;
+        if *depth == 0 {
+            self.visits.push(Visit { phase, window: Window { begin: *begin, end: time } });
+            self.open.remove(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visits_inside_of_visits_of_the_same_phase_are_none() {
+        let mut phases = PhaseVisits::default();
+        phases.enter(0, 10);
+        phases.enter(1, 11);
+        phases.enter(0, 12);
+        phases.leave(0, 13);
+        phases.leave(1, 14);
+        phases.leave(0, 15);
+        phases.leave(0, 16);
+        let visit = |phase, begin, end| Visit { phase, window: Window { begin, end } };
+        assert_eq!(phases.visits, [visit(1, 11, 14), visit(0, 10, 15)]);
+    }
+}

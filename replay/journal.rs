@@ -104,6 +104,8 @@ pub struct Journal {
     begin: Option<Ticks>,
     /// Time that belongs to no row, each with the position of the piece behind it.
     skipped: Vec<(JournalPosition, Ticks)>,
+    /// The marks at the borders of windows, if only these count.
+    borders: Vec<JournalPosition>,
 }
 
 /// A piece that does not fit into a word.
@@ -209,6 +211,17 @@ impl Journal {
         self.pieces.push(MARK | row.to_half());
         self.close();
         JournalPosition::new(self.pieces.len() - 1)
+    }
+
+    /// Marks the next border of a window, in a row.
+    pub fn mark_border(&mut self, row: Row) {
+        let position = self.mark(row);
+        self.borders.push(position);
+    }
+
+    /// The marks at the borders of windows, in their order; those behind the last piece have none.
+    pub fn borders(&self) -> &[JournalPosition] {
+        &self.borders
     }
 
     /// Notes the time of the first event.

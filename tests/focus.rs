@@ -7,10 +7,13 @@ use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::{DetailsPlace, Focus, Options, Semantics};
 
+use crate::oracle::random::program;
 use crate::support::random::Random;
 use crate::support::report::{Named, Table};
 use crate::support::tables::Details;
-use crate::support::{archive, archives, in_memory, name, options, run, statistics, workers};
+use crate::support::{
+    archive, archives, in_memory, name, options, random, random_tasks, run, statistics, workers, write,
+};
 
 /// Metrics that follow from others by formulas that are no sums.
 const FORMULAS: [&str; 13] = [
@@ -41,7 +44,8 @@ fn focused(experiment: &Path, report: &Path, focus: &[&str]) -> Result<Table, St
 /// Values of metrics that add up over parts of a run.
 fn additive(table: &Table) -> Named {
     let is_formula = |metric: &str| {
-        FORMULAS.contains(&metric) || ["computation", "imbalance", "performance_impact"].iter().any(|kind| metric.starts_with(kind))
+        FORMULAS.contains(&metric)
+            || ["computation", "imbalance", "performance_impact"].iter().any(|kind| metric.starts_with(kind))
     };
     table.named().into_iter().filter(|((metric, ..), _)| !is_formula(metric)).collect()
 }
@@ -94,6 +98,42 @@ fn parts_before_and_behind_a_time_add_up_to_the_whole_run() {
 }
 
 #[test]
+fn parts_of_random_traces_add_up_to_the_whole_run() {
+    let directory = in_memory();
+    let path = directory.path().join("r.cubex");
+    let mut problems = Vec::new();
+    for seed in 0..60 {
+        let experiment = in_memory();
+        let (trace, kind) = match seed % 3 {
+            0 => (random::trace(seed), "trace"),
+            1 => (program(seed).0, "program"),
+            _ => (random_tasks::trace(seed, false), "tasks"),
+        };
+        write::write(&trace, experiment.path());
+        let whole = additive(&focused(experiment.path(), &path, &[]).unwrap());
+        let mut sum = Named::new();
+        let mut random = Random::new(seed);
+        let mut borders = [1 + random.below(98), 1 + random.below(98)];
+        borders.sort_unstable();
+        let [a, b] = borders;
+        // Nothing lies between two equal times.
+        for part in [format!("time=0-{a}%"), format!("time={a}%-{b}%"), format!("time={b}%-")] {
+            if let Ok(part) = focused(experiment.path(), &path, &[&part]) {
+                additive(&part).into_iter().for_each(|(key, value)| *sum.entry(key).or_default() += value);
+            }
+        }
+        let found = differences(&whole, &sum);
+        problems.extend(found.into_iter().map(|it| format!("{kind} {seed} at {a} and {b} %: {it}")));
+    }
+    assert!(
+        problems.is_empty(),
+        "{} problems:\n{}",
+        problems.len(),
+        problems[..problems.len().min(40)].join("\n")
+    );
+}
+
+#[test]
 fn focus_on_everything_is_no_focus_but_for_its_attributes() {
     let directory = in_memory();
     let path = directory.path().join("r.cubex");
@@ -126,7 +166,8 @@ fn iterations_have_the_values_of_the_series() {
     let directory = in_memory();
     let path = directory.path().join("r.cubex");
     let mut compared = BTreeMap::new();
-    for experiment in archives() {
+    // Threads without calls of MPI are in no iteration of the series.
+    for experiment in archives().into_iter().filter(|experiment| !name(experiment).starts_with("hybrid")) {
         let name = name(&experiment);
         let options = options(&experiment, &path, Semantics::Corrected);
         let outcome = replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
@@ -226,8 +267,13 @@ fn several_focuses_count_what_they_have_in_common_and_name_the_report() {
     let experiment = directory.path().join("x");
     std::fs::create_dir(&experiment).unwrap();
     crate::support::copy(&archive("comms.4"), &experiment);
-    let ended =
-        run::analyze(["--focus", "iterations=1-2", "--focus", "iterations=2-3", experiment.to_str().unwrap()]);
+    let ended = run::analyze([
+        "--focus",
+        "iterations=1-2",
+        "--focus",
+        "iterations=2-3",
+        experiment.to_str().unwrap(),
+    ]);
     ended.expect(0);
     let says = "Only a part of the run counts here: iterations=1-2 and iterations=2-3\n";
     assert!(ended.stdout.contains(says), "{}", ended.stdout);
@@ -235,7 +281,8 @@ fn several_focuses_count_what_they_have_in_common_and_name_the_report() {
     let alone = focused(&experiment, &directory.path().join("r.cubex"), &["iterations=2"]).unwrap();
     assert_eq!(both.values, alone.values);
     // They have none in common.
-    let ended = run::analyze(["--focus", "iterations=1", "--focus", "iterations=3", experiment.to_str().unwrap()]);
+    let ended =
+        run::analyze(["--focus", "iterations=1", "--focus", "iterations=3", experiment.to_str().unwrap()]);
     ended.expect(2);
     assert!(ended.stderr.contains("no time in common"), "{}", ended.stderr);
 }

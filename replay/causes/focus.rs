@@ -15,7 +15,7 @@ use crate::exchange::{Batch, Exchange, share};
 use crate::focus::Windows;
 use crate::ids::{JournalPosition, Row};
 use crate::int::to_u32;
-use crate::journal::{JournalSpot, Spot};
+use crate::journal::{Journal, JournalSpot, Spot};
 use crate::metrics::Metrics;
 use crate::structure::Borders;
 use crate::walk::WalkedProcess;
@@ -47,13 +47,19 @@ wire!(FocusedCosts { before, inside, behind });
 pub(super) const INSIDE: u32 = 1;
 pub(super) const BEHIND: u32 = 2;
 
-/// The borders of the windows of a location in its journal.
-pub(super) fn borders(journal: &crate::journal::Journal, windows: &Windows) -> Borders {
-    let last = windows.list().last().map(|window| window.end);
-    let ends = windows.list().iter().flat_map(|window| {
-        [(window.begin, INSIDE), (window.end, if Some(window.end) == last { BEHIND } else { 0 })]
-    });
-    Borders::at(journal, ends)
+/// The borders of a number of windows of a location in its journal.
+pub(super) fn borders(journal: &Journal, windows: usize) -> Borders {
+    let number = |border: usize| match border % 2 {
+        0 => INSIDE,
+        _ => {
+            if border / 2 + 1 == windows {
+                BEHIND
+            } else {
+                0
+            }
+        }
+    };
+    Borders::at(journal.borders().iter().enumerate().map(|(border, &mark)| (mark, number(border))))
 }
 
 /// Time by row of a stretch without waiting, as far as it lies in windows; `waited` is waiting that belongs to a row and comes first
@@ -127,7 +133,10 @@ pub(super) fn end_of_path(
         let (main, window) = (process.locations.first()?, windows.list().last()?);
         let location = to_u32(main.location);
         let line = lines.at(location);
-        let position = lines.borders(line).last()?.min(lines.line(line).end());
+        // Without a border behind it the last window ends with the location.
+        let marks = lines.borders(line);
+        let end = lines.line(line).end();
+        let position = if marks.len() == 2 * windows.list().len() { marks.last()? } else { end };
         Some((window.end.min(main.end), Spot { location, position }))
     });
     let latest = ends.reduce(|a, b| if b.0 > a.0 { b } else { a });

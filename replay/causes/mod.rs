@@ -182,7 +182,7 @@ pub fn find(
         let borders = match focused {
             Some(focused) => {
                 let process = tools.process_of(to_u32(location.location)) - first_process;
-                let borders = focus::borders(&journal, &focused.windows[process]);
+                let borders = focus::borders(&journal, focused.windows[process].list().len());
                 lines.push_windows(borders.clone(), focused.has_own_end);
                 Some(borders)
             }

@@ -39,15 +39,10 @@ impl Borders {
             }
             times.extend([(own.begin, number), (own.end, 0)]);
         }
-        Borders::at(journal, times.into_iter())
-    }
-
-    /// Finds places in a journal: times in order, each with the number of what begins there.
-    pub fn at(journal: &Journal, times: impl Iterator<Item = (Ticks, u32)>) -> Borders {
         let mut now = journal.begin();
         let mut position = JournalPosition::default();
         let mut skipped = journal.skipped().iter().peekable();
-        let mut list: Vec<Border> = Vec::with_capacity(times.size_hint().0);
+        let mut list: Vec<Border> = Vec::with_capacity(times.len());
         for (time, number) in times {
             while now < time {
                 if let Some((_, ticks)) = skipped.next_if(|skipped| skipped.0 <= position) {
@@ -69,9 +64,19 @@ impl Borders {
         Borders { list }
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// Whether there are none: all is outside of iterations.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// Borders at marks of a journal, in order, each with the number of what begins there.
+    pub fn at(marks: impl Iterator<Item = (JournalPosition, u32)>) -> Borders {
+        Borders { list: marks.map(|(position, number)| Border { position, into: 0, number }).collect() }
     }
 
     /// The position of the first border, if there is one.

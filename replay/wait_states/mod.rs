@@ -263,7 +263,9 @@ impl Finder<'_> {
         };
         let begin = operations.call(call).interval.enter;
         let inside = self.report(pattern, call, begin, ticks);
-        if let Some(instances) = pattern.instances_of(bytes).filter(|_| inside > 0) {
+        // Counted once, however many parts it has: where its call begins.
+        let is_here = self.counts(operations.call(counted).interval.enter);
+        if let Some(instances) = pattern.instances_of(bytes).filter(|_| is_here) {
             self.add_at(counted, instances, 1);
         }
         let instance = Instance {

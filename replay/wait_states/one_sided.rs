@@ -256,7 +256,7 @@ impl Finder<'_> {
             count += 1;
             without += i64::from(!has_access(process));
         }
-        if self.counts(self.operations.call(call).interval.leave) {
+        if self.counts(self.operations.call(call).interval.enter) {
             self.add_at(call, all, count);
             self.add_at(call, unneeded, without);
         }

@@ -26,7 +26,7 @@ impl Thread {
     }
 
     /// Adds exclusive time from a time on to a row, as far as it counts; and all of it to the journal, with a mark at each border of
-    /// a window, so that pieces lie inside or outside.
+    /// a window, so that pieces lie inside or outside. A border at which nothing is spent is in front of what is spent next.
     #[cold]
     pub(super) fn add_focused_time(&mut self, row: Row, begin: Ticks, ticks: Ticks) {
         let Some(windows) = self.windows.clone() else { return };
@@ -36,9 +36,10 @@ impl Thread {
         let Numbering::Journal(journal) = &mut self.numbering else { return };
         let end = begin.saturating_add(ticks);
         let mut from = begin;
-        for border in windows.borders(begin, end) {
+        while let Some(border) = windows.border(journal.borders().len()).filter(|&border| border < end) {
+            let border = border.max(from);
             journal.spend(row, border - from);
-            journal.mark(row);
+            journal.mark_border(row);
             from = border;
         }
         journal.spend(row, end.saturating_sub(from));

@@ -47,7 +47,10 @@ impl Case {
     pub(crate) fn parse(text: &str) -> Result<Case, String> {
         let mut parser = Parser::default();
         for (at, line) in text.lines().enumerate() {
-            let line = line.split('#').next().unwrap_or("").trim();
+            // Visits have numbers such as solve#2.
+            let comment = line.match_indices('#').map(|(at, _)| at);
+            let mut comment = comment.filter(|&at| at == 0 || line[..at].ends_with(' '));
+            let line = line[..comment.next().unwrap_or(line.len())].trim();
             if !line.is_empty() {
                 parser.line(line).map_err(|problem| format!("line {}: {problem}: {line}", at + 1))?;
             }

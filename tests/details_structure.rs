@@ -14,6 +14,7 @@ use show::output::Surroundings;
 use show::status::Status;
 use structure::{Graph, Node, TemporalGraph};
 
+use crate::oracle::random::lawful;
 use crate::oracle::read::read;
 use crate::support::parse::Case;
 use crate::support::report::Table;
@@ -197,6 +198,23 @@ fn graphs_have_the_counts_and_the_order_of_the_calls_of_scripts() {
         }
     }
     assert!(checked > 100, "{checked}");
+}
+
+#[test]
+fn graphs_have_the_counts_and_the_order_of_the_calls_of_random_programs() {
+    let directory = in_memory();
+    let report = directory.path().join("r.cubex");
+    let (mut checked, mut steps) = (0, 0);
+    for seed in 0..500 {
+        let experiment = in_memory();
+        write::write(&lawful(seed), experiment.path());
+        analyze(experiment.path(), &report, Semantics::Corrected).unwrap();
+        if Table::read(&report).oddities().is_empty() {
+            steps += check(experiment.path(), &report);
+            checked += 1;
+        }
+    }
+    assert!(checked > 250 && steps > 5000, "{checked} {steps}");
 }
 
 #[test]

@@ -305,9 +305,16 @@ mod tests {
         round_trip(&nodes(&[1]));
         round_trip(&nodes(&[1, 1, 1]));
         let mut draw = random(3);
-        for _ in 0..2000 {
+        for _ in 0..10_000 {
             let (alphabet, length) = (draw(50) + 1, draw(300));
             round_trip(&numbered((0..length).map(|_| draw(alphabet))));
+        }
+        // Longer ones are given up unless they repeat something, here with one odd step in twenty.
+        for _ in 0..200 {
+            let (period, length) = (draw(60) + 1, draw(10_000));
+            round_trip(&numbered(
+                (0..length).map(|at| if draw(20) == 0 { draw(period) } else { at % period }),
+            ));
         }
     }
 

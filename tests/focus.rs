@@ -41,7 +41,8 @@ fn focused(experiment: &Path, report: &Path, focus: &[&str]) -> Result<Table, St
 /// Values of metrics that add up over parts of a run.
 fn additive(table: &Table) -> Named {
     let is_formula = |metric: &str| {
-        FORMULAS.contains(&metric) || ["computation", "imbalance", "performance_impact"].iter().any(|kind| metric.starts_with(kind))
+        FORMULAS.contains(&metric)
+            || ["computation", "imbalance", "performance_impact"].iter().any(|kind| metric.starts_with(kind))
     };
     table.named().into_iter().filter(|((metric, ..), _)| !is_formula(metric)).collect()
 }
@@ -226,8 +227,13 @@ fn several_focuses_count_what_they_have_in_common_and_name_the_report() {
     let experiment = directory.path().join("x");
     std::fs::create_dir(&experiment).unwrap();
     crate::support::copy(&archive("comms.4"), &experiment);
-    let ended =
-        run::analyze(["--focus", "iterations=1-2", "--focus", "iterations=2-3", experiment.to_str().unwrap()]);
+    let ended = run::analyze([
+        "--focus",
+        "iterations=1-2",
+        "--focus",
+        "iterations=2-3",
+        experiment.to_str().unwrap(),
+    ]);
     ended.expect(0);
     let says = "Only a part of the run counts here: iterations=1-2 and iterations=2-3\n";
     assert!(ended.stdout.contains(says), "{}", ended.stdout);
@@ -235,7 +241,8 @@ fn several_focuses_count_what_they_have_in_common_and_name_the_report() {
     let alone = focused(&experiment, &directory.path().join("r.cubex"), &["iterations=2"]).unwrap();
     assert_eq!(both.values, alone.values);
     // They have none in common.
-    let ended = run::analyze(["--focus", "iterations=1", "--focus", "iterations=3", experiment.to_str().unwrap()]);
+    let ended =
+        run::analyze(["--focus", "iterations=1", "--focus", "iterations=3", experiment.to_str().unwrap()]);
     ended.expect(2);
     assert!(ended.stderr.contains("no time in common"), "{}", ended.stderr);
 }

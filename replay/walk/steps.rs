@@ -98,6 +98,8 @@ impl Steps {
 pub(super) struct StepCollector {
     steps: Steps,
     numbers: FxHashMap<StepKey, u32>,
+    /// By key: that of the step behind the latest one with it, which nearly always comes behind the next one, too.
+    behind: Vec<u32>,
     /// Time of the first event; `None` before it.
     begin: Option<Ticks>,
     /// The time of the last leave.
@@ -176,13 +178,8 @@ impl StepCollector {
             return self.poll(leave.saturating_sub(enter));
         }
         self.begin(enter);
-        let key = StepKey { path, shape, is_gap };
+        let number = self.number(StepKey { path, shape, is_gap });
         let steps = &mut self.steps;
-        let number = *self.numbers.entry(key).or_insert_with(|| {
-            steps.keys.push(key);
-            steps.bytes.push(0);
-            to_u32(steps.keys.len() - 1)
-        });
         steps.bytes[number as usize] = steps.bytes[number as usize].saturating_add(bytes);
         let (since, ticks) = (enter - self.now, leave - enter);
         let fits = |ticks: Ticks| u32::try_from(ticks).ok().filter(|&ticks| ticks != WIDE);
@@ -192,6 +189,27 @@ impl StepCollector {
         });
         steps.kept.push(PackedStep { key: number, since, ticks });
         self.now = leave;
+    }
+
+    /// The number of the key of a step.
+    #[inline]
+    fn number(&mut self, key: StepKey) -> u32 {
+        let before = self.steps.kept.last().map(|step| step.key as usize);
+        if let Some(before) = before
+            && self.steps.keys.get(self.behind[before] as usize) == Some(&key)
+        {
+            return self.behind[before];
+        }
+        let number = *self.numbers.entry(key).or_insert_with(|| {
+            self.steps.keys.push(key);
+            self.steps.bytes.push(0);
+            self.behind.push(0);
+            to_u32(self.steps.keys.len() - 1)
+        });
+        if let Some(before) = before {
+            self.behind[before] = number;
+        }
+        number
     }
 
     /// Adds the time for which recording was off as a step of its own.

@@ -369,16 +369,14 @@ impl Cursor {
         let number = *self.lines.get(location.checked_sub(self.first)? as usize)? as usize;
         let line = lines.get(number)?;
         let latest = &mut self.latest[number];
-        // The latest one, or the next one.
-        let begins_before = |own: Option<&OwnIteration>| own.is_some_and(|own| own.begin <= enter);
-        let near = [0, 1, 2].map(|more| begins_before(line.own.get(*latest + more)));
-        let place = match near {
-            [true, false, _] => *latest,
-            [_, true, false] => *latest + 1,
-            _ => match line.own.partition_point(|own| own.begin <= enter).checked_sub(1) {
+        let begins_before = |place: usize| line.own.get(place).is_some_and(|own| own.begin <= enter);
+        let place = if !begins_before(*latest) || begins_before(*latest + 1) && begins_before(*latest + 2) {
+            match line.own.partition_point(|own| own.begin <= enter).checked_sub(1) {
                 Some(place) => place,
                 None => return Some((line, None)),
-            },
+            }
+        } else {
+            *latest + usize::from(begins_before(*latest + 1))
         };
         *latest = place;
         Some((line, (enter <= line.own[place].last_enter).then_some(place)))

@@ -157,10 +157,9 @@ impl StepCollector {
 
     /// Notes an operation that the current call begins, on a communicator, with the bytes of both directions.
     pub(super) fn note(&mut self, begun: Begun, communicator: u32, bytes: [u64; 2]) {
-        let [sent, received] = bytes.map(size_class);
-        let words = [begun.code(), u64::from(communicator) << 16 | sent << 8 | received];
+        let (sent, received) = (size_class(bytes[0]), size_class(bytes[1]));
         let Current { shape, bytes: all, .. } = &mut self.current;
-        *shape = words.into_iter().fold(*shape, mixed);
+        *shape = mixed(mixed(*shape, begun.code()), u64::from(communicator) << 16 | sent << 8 | received);
         *all = all.saturating_add(bytes[0]);
     }
 

@@ -1,4 +1,4 @@
-//! Targets of what finds loops and values by iteration (structure 7.13): on top of an analysis, and of the crate `structure` alone.
+//! Targets of what finds loops and values by iteration: on top of an analysis, and of the crate `structure` alone.
 
 use std::hint::black_box;
 

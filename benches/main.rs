@@ -14,6 +14,7 @@ mod bench;
 mod costs;
 mod counting;
 mod details;
+mod loops;
 mod processes;
 mod scaling;
 #[cfg(feature = "mpi")]

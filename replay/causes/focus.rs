@@ -13,7 +13,7 @@ use super::time_line::TimeLine;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::focus::Windows;
-use crate::ids::{JournalPosition, Row};
+use crate::ids::Row;
 use crate::int::to_u32;
 use crate::journal::{Journal, JournalSpot, Spot};
 use crate::metrics::Metrics;
@@ -66,15 +66,15 @@ pub(super) fn borders(journal: &Journal, windows: usize) -> Borders {
 /// there.
 pub(super) fn inside(
     (time, borders): (&TimeLine, &Borders),
-    Extent { since, before }: Extent,
+    extent: Extent,
     waited: Option<(Row, Ticks)>,
 ) -> FxHashMap<Row, Ticks> {
-    let from = since.map_or(JournalPosition::default(), JournalPosition::next);
-    let pieces = from.until(before).zip(time.pieces_between(from, before));
+    let positions = extent.positions();
+    let pieces = time.pieces_between(positions.start, positions.end);
     // Waiting stands before the time of its call, and is its first part.
     let mut waiting: FxHashMap<Row, Ticks> = waited.into_iter().collect();
     let mut sums: FxHashMap<Row, Ticks> = FxHashMap::default();
-    borders.cut(pieces.map(|(position, (row, ticks))| (position, row, ticks)), |number, row, ticks| {
+    borders.cut(borders.ends(positions.clone(), 0), (positions.start, pieces), |before, row, ticks| {
         let waiting = waiting.entry(row).or_default();
         if ticks < 0 {
             *waiting = waiting.saturating_sub(ticks);
@@ -82,7 +82,7 @@ pub(super) fn inside(
         }
         let waited = ticks.min(*waiting);
         *waiting -= waited;
-        if number == INSIDE && ticks > waited {
+        if borders.number(before) == INSIDE && ticks > waited {
             let sum = sums.entry(row).or_default();
             *sum = sum.saturating_add(ticks - waited);
         }
@@ -91,13 +91,13 @@ pub(super) fn inside(
 }
 
 /// The share of a stretch's time that lies in windows, waiting included; 0 if it has none.
-pub(super) fn share_of(time: &TimeLine, borders: &Borders, Extent { since, before }: Extent) -> f64 {
-    let from = since.map_or(JournalPosition::default(), JournalPosition::next);
-    let pieces = from.until(before).zip(time.all_between(from, before));
+pub(super) fn share_of(time: &TimeLine, borders: &Borders, extent: Extent) -> f64 {
+    let positions = extent.positions();
+    let pieces = time.all_between(positions.start, positions.end);
     let (mut inside, mut all) = (0.0, 0.0);
-    borders.cut(pieces.map(|(position, (row, ticks))| (position, row, ticks)), |number, _, ticks| {
+    borders.cut(borders.ends(positions.clone(), 0), (positions.start, pieces), |before, _, ticks| {
         all += ticks as f64;
-        inside += if number == INSIDE { ticks as f64 } else { 0.0 };
+        inside += if borders.number(before) == INSIDE { ticks as f64 } else { 0.0 };
     });
     if all > 0.0 { inside / all } else { 0.0 }
 }

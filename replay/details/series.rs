@@ -4,12 +4,12 @@
 //! by number, and to metrics by their place in the manifest's list of the loop.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use details::manifest::{self, Complete, Kind, MainLoop};
 use details::{Column, Table, Unit, Values};
 
 use ::structure::Cluster;
+use rustc_hash::FxHashMap;
 
 use super::rows::encode;
 use crate::fraction::{FRACTION, ONE};
@@ -17,7 +17,7 @@ use crate::int::{to_u32, to_u64, to_usize, words};
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
 use crate::structure::{
-    Detail, IterationCause, IterationTotals, MetricSeries, Series, SeriesMap, Signature, Structure,
+    Detail, IterationCause, IterationTotals, MetricSeries, Series, SeriesMap, Signature, Spread, Structure,
 };
 use crate::wire::Half;
 
@@ -94,7 +94,7 @@ fn iterations(structure: &Structure, series: &Series, signature: &Signature) -> 
         flags[cluster.representative] |= REPRESENTATIVE;
     }
     signature.outliers.iter().for_each(|outlier| flags[outlier.place] |= UNLIKE);
-    let mut numbers: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut numbers: FxHashMap<u64, u64> = FxHashMap::default();
     let word_numbers: Vec<u64> = all
         .iter()
         .map(|one| {
@@ -134,39 +134,52 @@ fn iterations(structure: &Structure, series: &Series, signature: &Signature) -> 
     }
 }
 
+/// A row of `series_values`.
+struct ValueRow<'s> {
+    /// The metric, by its place among those with series.
+    metric: u32,
+    /// Its place in the series.
+    row: u32,
+    spread: &'s Spread,
+    has_shares: bool,
+}
+
+impl ValueRow<'_> {
+    /// Whole ticks, rounded down; the nearest ones that fit.
+    fn sum(&self) -> i64 {
+        let ticks = if self.has_shares { self.spread.sum >> FRACTION } else { self.spread.sum };
+        i64::try_from(ticks).unwrap_or(if ticks < 0 { i64::MIN } else { i64::MAX })
+    }
+
+    /// What is left of the sum.
+    fn fraction(&self) -> u64 {
+        let mask = (1_i128 << FRACTION) - 1;
+        if self.has_shares { words((self.spread.sum & mask).cast_unsigned())[1] } else { 0 }
+    }
+}
+
 /// Table `series_values`: by metric, what is outside, and each row of `series`.
 fn of_metrics(series: &Series) -> Table {
-    let rows = || {
-        let metrics = (0_u64..).zip(series.metrics.values());
-        metrics.flat_map(|(place, MetricSeries { values, has_shares, .. })| {
-            let shares = *has_shares;
-            let known = values.iter().enumerate().filter(|(_, spread)| spread.most_at != u32::MAX);
-            known.map(move |(row, spread)| (place, row, spread, shares))
-        })
+    let mut rows: Vec<ValueRow<'_>> = Vec::new();
+    for (metric, MetricSeries { values, has_shares, .. }) in (0..).zip(series.metrics.values()) {
+        let known = (0..).zip(values).filter(|(_, spread)| spread.most_at != u32::MAX);
+        rows.extend(known.map(|(row, spread)| ValueRow { metric, row, spread, has_shares: *has_shares }));
+    }
+    let number = |row: u32| if row == 0 { 0 } else { series.blocks.first(row as usize) };
+    let values = |name: &str, of: &dyn Fn(&ValueRow<'_>) -> i64| {
+        Column::new(name, None, Values::I64(rows.iter().map(of).collect()))
     };
-    let number = |row: usize| if row == 0 { 0 } else { series.blocks.first(row) };
-    let sums = rows().map(|(_, _, spread, shares)| {
-        let ticks = if shares { spread.sum >> FRACTION } else { spread.sum };
-        i64::try_from(ticks).unwrap_or(if ticks < 0 { i64::MIN } else { i64::MAX })
-    });
-    let mask = (1_i128 << FRACTION) - 1;
-    let fraction = |sum: i128| words((sum & mask).cast_unsigned())[1];
-    let fractions = rows().map(|(_, _, spread, shares)| if shares { fraction(spread.sum) } else { 0 });
-    let numbers = |name: &str, numbers: Vec<u64>| Column::of_numbers(name, None, numbers.iter().copied());
+    let locations = Values::U32(rows.iter().map(|it| it.spread.most_at).collect());
     Table {
         name: "series_values".into(),
         columns: vec![
-            numbers("metric", rows().map(|(place, ..)| place).collect()),
-            numbers("iteration", rows().map(|(_, row, ..)| number(row)).collect()).delta(),
-            Column::new("sum", None, Values::I64(sums.collect())),
-            Column::new("fraction", None, Values::U64(fractions.collect())),
-            Column::new("least", None, Values::I64(rows().map(|(_, _, spread, _)| spread.least).collect())),
-            Column::new("most", None, Values::I64(rows().map(|(_, _, spread, _)| spread.most).collect())),
-            Column::new(
-                "location",
-                Some(Unit::Location),
-                Values::U32(rows().map(|(_, _, spread, _)| spread.most_at).collect()),
-            ),
+            Column::of_numbers("metric", None, rows.iter().map(|it| it.metric.into())),
+            Column::of_numbers("iteration", None, rows.iter().map(|it| number(it.row))).delta(),
+            values("sum", &|it| it.sum()),
+            Column::new("fraction", None, Values::U64(rows.iter().map(|it| it.fraction()).collect())),
+            values("least", &|it| it.spread.least),
+            values("most", &|it| it.spread.most),
+            Column::new("location", Some(Unit::Location), locations),
         ],
     }
 }

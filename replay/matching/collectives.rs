@@ -69,7 +69,7 @@ pub(super) fn numbers(trace: &Trace, walked: &Walked) -> Vec<Numbers> {
     let sure_handles = walked.operations.pause.map_or(sure, |pause| sure.min(pause.collectives));
     let missing: FxHashMap<u32, u64> = walked.operations.unrecorded.collectives.iter().copied().collect();
     // By communicator and series: number of the next operation, and of operations before the gap.
-    let mut extents: FxHashMap<(u32, Series), (u32, u32)> = FxHashMap::default();
+    let mut extents: Extents = Extents::default();
     let mut instances = vec![0; collectives.len()];
     let mut before: FxHashMap<(u32, Series), u64> = FxHashMap::default();
     let order = order_of_begins(trace, walked);
@@ -78,8 +78,10 @@ pub(super) fn numbers(trace: &Trace, walked: &Walked) -> Vec<Numbers> {
         let collective = &collectives[position];
         let series = Series::of(collective);
         let sure = if series == Series::Handles { sure_handles } else { sure };
-        let (next, certain) = extents.entry((collective.communicator, series)).or_default();
-        if let Some(&missing) = missing.get(&to_u32(position)) {
+        let (next, certain) = extents.of((collective.communicator, series));
+        if !missing.is_empty()
+            && let Some(&missing) = missing.get(&to_u32(position))
+        {
             let before = before.insert((collective.communicator, series), missing).unwrap_or(0);
             *next = next.saturating_add(u32::try_from(missing.saturating_sub(before)).unwrap_or(u32::MAX));
         }
@@ -89,11 +91,33 @@ pub(super) fn numbers(trace: &Trace, walked: &Walked) -> Vec<Numbers> {
             *certain = *next;
         }
     }
-    let numbers = |(collective, instance): (&Collective, u32)| {
-        let (count, sure) = extents[&(collective.communicator, Series::of(collective))];
+    let mut numbers = |(collective, instance): (&Collective, u32)| {
+        let (count, sure) = *extents.of((collective.communicator, Series::of(collective)));
         Numbers { instance, count, sure }
     };
-    collectives.iter().zip(instances).map(numbers).collect()
+    collectives.iter().zip(instances).map(&mut numbers).collect()
+}
+
+/// How many operations there are, and before the gap, by communicator and series: nearly always those of the one asked for before.
+#[derive(Default)]
+struct Extents {
+    places: FxHashMap<(u32, Series), usize>,
+    all: Vec<(u32, u32)>,
+    latest: Option<((u32, Series), usize)>,
+}
+
+impl Extents {
+    fn of(&mut self, key: (u32, Series)) -> &mut (u32, u32) {
+        let place = match self.latest {
+            Some((latest, place)) if latest == key => place,
+            _ => *self.places.entry(key).or_insert(self.all.len()),
+        };
+        self.latest = Some((key, place));
+        if place == self.all.len() {
+            self.all.push((0, 0));
+        }
+        &mut self.all[place]
+    }
 }
 
 /// For each blocking operation of a process that moves data, or is a barrier, among several processes: its communicator, and its

@@ -10,12 +10,11 @@ use structure::LoopId;
 
 use super::groups::Groups;
 use super::local::{Local, OwnIteration};
-use super::meetings::{CallAt, Side, at_collectives, at_messages};
+use super::meetings::{CallAt, Meetings, Side};
 use crate::error::Error;
 use crate::exchange::batch::{halves, pair};
 use crate::exchange::{Batch, Exchange, share};
 use crate::int::{to_u32, to_u64};
-use crate::matching::Matches;
 use crate::tools::Tools;
 use crate::walk::{Steps, Walked};
 use crate::wire::{self, Wire};
@@ -132,8 +131,7 @@ impl LocationIterations {
 /// If a worker failed.
 pub(super) fn agree(
     tools: &Tools<'_>,
-    processes: &[Walked],
-    matches: &[Matches],
+    (processes, meetings): (&[Walked], &Meetings<'_>),
     Groups { locals, main, .. }: Groups,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Agreed>, Error> {
@@ -153,7 +151,6 @@ pub(super) fn agree(
     let irregular = locals.iter().filter(|local| local.is_irregular).count();
     let [locations_of_all, irregular] = super::summed([lines.len(), irregular].map(to_u64), exchange)?;
     let candidates = candidates(&weights, exchange)?;
-    let meetings = (processes, matches);
     let differences = differences(tools, meetings, &lines, &candidates, exchange)?;
     let numbered = |(which, &count): (usize, &u64)| -> Vec<LocationIterations> {
         let known = |line: &LocationIterations| differences.get(&(line.location, to_u32(which)));
@@ -162,7 +159,10 @@ pub(super) fn agree(
             .collect()
     };
     let numbered: Vec<Vec<LocationIterations>> = candidates.iter().enumerate().map(numbered).collect();
-    let correspondences = correspondences(tools, meetings, (&candidates, &numbered), exchange)?;
+    let correspondence =
+        |(lines, &count): (&Vec<LocationIterations>, &u64)| correspondence(meetings, lines, count, exchange);
+    let correspondences: Vec<Correspondence> =
+        numbered.iter().zip(&candidates).map(correspondence).collect::<Result<_, _>>()?;
     let apart = |it: &Correspondence| it.crossing + it.disagreeing;
     let all = candidates.into_iter().zip(numbered).zip(correspondences);
     let best = all.min_by_key(|(_, correspondence)| apart(correspondence));
@@ -252,7 +252,7 @@ type Differences = BTreeMap<i64, u64>;
 /// differ from those of locations that have, at messages and collective operations, and how often.
 fn differences(
     tools: &Tools<'_>,
-    (processes, matches): (&[Walked], &[Matches]),
+    meetings: &Meetings<'_>,
     lines: &[LocationIterations],
     candidates: &[u64],
     exchange: &mut dyn Exchange,
@@ -264,13 +264,13 @@ fn differences(
     }
     let mut cursor = Cursor::new(lines);
     // Place of the iteration from 1, 0 for none, and how many the location has.
-    let mut of_call = |CallAt { location, enter }: CallAt, words: &mut Vec<u64>| {
+    let mut of_call = |CallAt { location, enter }: CallAt| {
         let found = cursor.place(lines, location, enter);
         let own = found.map_or(0, |(line, _)| to_u32(line.own.len()));
-        words.push(pair(found.and_then(|(_, place)| place).map_or(0, |place| to_u32(place + 1)), own));
+        [pair(found.and_then(|(_, place)| place).map_or(0, |place| to_u32(place + 1)), own)]
     };
     let mut found: FxHashMap<(u32, u32, i64), u64> = FxHashMap::default();
-    let mut compare = |Side { location, words }: Side<'_>, other: Side<'_>| {
+    let mut compare = |Side { location, words }: Side<1>, other: Side<1>| {
         let ((place, own), (number, others)) = (halves(words[0]), halves(other.words[0]));
         if place == 0 || number == 0 || own == others {
             return;
@@ -283,11 +283,11 @@ fn differences(
         };
         *found.entry((location, to_u32(which), difference)).or_default() += 1;
     };
-    at_messages(tools, (processes, matches), &mut of_call, exchange, |[receiver, sender]| {
+    meetings.at_messages(&mut of_call, exchange, |[receiver, sender]| {
         compare(receiver, sender);
         compare(sender, receiver);
     })?;
-    at_collectives(tools, processes, of_call, exchange, |members| {
+    meetings.at_collectives(of_call, exchange, |members| {
         for &member in &members[1..] {
             compare(member, members[0]);
             compare(members[0], member);
@@ -306,46 +306,32 @@ fn differences(
     Ok(sums)
 }
 
-/// Counts at messages and collective operations whether numbers are equal, for each candidate.
-fn correspondences(
-    tools: &Tools<'_>,
-    (processes, matches): (&[Walked], &[Matches]),
-    (candidates, numbered): (&[u64], &[Vec<LocationIterations>]),
+/// Counts at messages and collective operations whether numbers are equal, if all have so many iterations.
+fn correspondence(
+    meetings: &Meetings<'_>,
+    lines: &[LocationIterations],
+    iterations: u64,
     exchange: &mut dyn Exchange,
-) -> Result<Vec<Correspondence>, Error> {
-    let mut cursors: Vec<Cursor> = numbered.iter().map(|lines| Cursor::new(lines)).collect();
-    let mut of_call = |CallAt { location, enter }: CallAt, words: &mut Vec<u64>| {
-        for ((lines, cursor), &count) in numbered.iter().zip(&mut cursors).zip(candidates) {
-            let found = cursor.place(lines, location, enter);
-            words.push(found.map_or(0, |(line, place)| line.number_of_all(place, count)));
-        }
+) -> Result<Correspondence, Error> {
+    let mut cursor = Cursor::new(lines);
+    let mut of_call = |CallAt { location, enter }: CallAt| {
+        let found = cursor.place(lines, location, enter);
+        [found.map_or(0, |(line, place)| line.number_of_all(place, iterations))]
     };
-    let mut own = vec![Correspondence::default(); candidates.len()];
-    at_messages(tools, (processes, matches), &mut of_call, exchange, |[one, other]| {
-        for (own, pair) in own.iter_mut().zip(one.words.iter().zip(other.words)) {
-            let sum = match pair {
-                (0, 0) => &mut own.outside,
-                (one, other) if one == other => &mut own.within,
-                _ => &mut own.crossing,
-            };
-            *sum += 1;
-        }
+    let [mut within, mut outside, mut crossing, mut disagreeing, mut agreeing] = [0; 5];
+    meetings.at_messages(&mut of_call, exchange, |[one, other]| match (one.words, other.words) {
+        ([0], [0]) => outside += 1,
+        (one, other) if one == other => within += 1,
+        _ => crossing += 1,
     })?;
-    at_collectives(tools, processes, of_call, exchange, |members| {
-        for (which, own) in own.iter_mut().enumerate() {
-            let is_other = |member: &Side<'_>| member.words[which] != members[0].words[which];
-            let disagrees = members.iter().any(is_other);
-            own.disagreeing += u64::from(disagrees);
-            own.agreeing += u64::from(!disagrees && members[0].words[which] != 0);
-        }
+    meetings.at_collectives(of_call, exchange, |members| {
+        let disagrees = members.iter().any(|member| member.words != members[0].words);
+        disagreeing += u64::from(disagrees);
+        agreeing += u64::from(!disagrees && members[0].words != [0]);
     })?;
-    let summed = |(own, &iterations): (Correspondence, &u64)| {
-        let Correspondence { within, outside, crossing, disagreeing, agreeing, .. } = own;
-        let [within, outside, crossing, disagreeing, agreeing] =
-            super::summed([within, outside, crossing, disagreeing, agreeing], exchange)?;
-        Ok(Correspondence { within, outside, crossing, disagreeing, agreeing, iterations })
-    };
-    own.into_iter().zip(candidates).map(summed).collect()
+    let [within, outside, crossing, disagreeing, agreeing] =
+        super::summed([within, outside, crossing, disagreeing, agreeing], exchange)?;
+    Ok(Correspondence { within, outside, crossing, disagreeing, agreeing, iterations })
 }
 
 /// Finds iterations of calls, which mostly come in the order of time at each location.
@@ -384,16 +370,13 @@ impl Cursor {
         let line = lines.get(number)?;
         let latest = &mut self.latest[number];
         let begins_before = |place: usize| line.own.get(place).is_some_and(|own| own.begin <= enter);
-        let is_it = |place: usize| begins_before(place) && !begins_before(place + 1);
-        let place = if is_it(*latest) {
-            *latest
-        } else if is_it(*latest + 1) {
-            *latest + 1
-        } else {
+        let place = if !begins_before(*latest) || begins_before(*latest + 1) && begins_before(*latest + 2) {
             match line.own.partition_point(|own| own.begin <= enter).checked_sub(1) {
                 Some(place) => place,
                 None => return Some((line, None)),
             }
+        } else {
+            *latest + usize::from(begins_before(*latest + 1))
         };
         *latest = place;
         Some((line, (enter <= line.own[place].last_enter).then_some(place)))

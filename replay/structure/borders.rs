@@ -4,6 +4,8 @@
 //! found by adding up. A piece is all
 //! time of a row between two marks; a border inside cuts it there, as if the row's time had come before that of later pieces.
 
+use std::ops::Range;
+
 use model::Ticks;
 
 use super::agree::LocationIterations;
@@ -41,21 +43,26 @@ impl Borders {
         }
         let mut now = journal.begin();
         let mut position = JournalPosition::default();
-        let mut skipped = journal.skipped().iter().peekable();
+        let mut pieces = journal.pieces(position..journal.len());
+        let mut piece = pieces.next();
+        let mut skipped = journal.skipped().iter();
+        let mut skip = skipped.next();
         let mut list: Vec<Border> = Vec::with_capacity(times.len());
         for (time, number) in times {
             while now < time {
-                if let Some((_, ticks)) = skipped.next_if(|skipped| skipped.0 <= position) {
-                    // What belongs to no row is on neither side.
-                    now = now.saturating_add(*ticks);
-                    continue;
+                // What belongs to no row is on neither side.
+                let next_skip = skip.map_or(journal.len(), |(place, _)| *place);
+                while let Some((_, ticks)) = piece
+                    && position < next_skip
+                    && now < time
+                    && now.saturating_add(ticks) <= time
+                {
+                    now = now.saturating_add(ticks);
+                    (position, piece) = (position.next(), pieces.next());
                 }
-                let ticks = if position < journal.len() { journal.piece(position).1 } else { break };
-                if now.saturating_add(ticks) > time {
-                    break;
-                }
-                now = now.saturating_add(ticks);
-                position = position.next();
+                let Some((_, ticks)) = skip.filter(|_| position >= next_skip && now < time) else { break };
+                now = now.saturating_add(*ticks);
+                skip = skipped.next();
             }
             if list.last().map_or(0, |border| border.number) != number {
                 list.push(Border { position, into: time.saturating_sub(now).max(0), number });
@@ -89,16 +96,31 @@ impl Borders {
         self.list.last().map(|border| border.position)
     }
 
-    /// How many borders lie before a position.
-    pub fn before(&self, position: JournalPosition) -> usize {
-        self.list.partition_point(|border| {
+    /// How many borders lie before a position; perhaps `near`, from which it is searched.
+    pub fn before(&self, position: JournalPosition, near: usize) -> usize {
+        self.search(near, |border| {
             border.position < position || border.position == position && border.into == 0
         })
     }
 
-    /// How many borders lie before a position or inside the piece before it.
-    pub fn inside(&self, position: JournalPosition) -> usize {
-        self.list.partition_point(|border| border.position < position)
+    /// How many borders lie before a position or inside the piece before it; perhaps `near`.
+    fn inside(&self, position: JournalPosition, near: usize) -> usize {
+        self.search(near, |border| border.position < position)
+    }
+
+    /// The number of the first border of which it does not hold that it is before something, as it does of all before that one.
+    fn search(&self, near: usize, is_before: impl Fn(&Border) -> bool) -> usize {
+        let near = near.min(self.list.len());
+        let (known, rest) = self.list.split_at(near);
+        if known.last().is_some_and(|border| !is_before(border)) {
+            return known.partition_point(is_before);
+        }
+        let mut reach = 1;
+        while rest.get(reach - 1).is_some_and(&is_before) {
+            reach *= 2;
+        }
+        let begin = reach / 2;
+        near + begin + rest[begin..reach.min(rest.len())].partition_point(is_before)
     }
 
     /// The number of the iteration behind the first borders; 0 outside of iterations.
@@ -106,31 +128,42 @@ impl Borders {
         borders.checked_sub(1).map_or(0, |last| self.list[last].number)
     }
 
-    /// Cuts pieces at the borders: calls `with` for each part, with the number of its iteration.
+    /// How many borders lie before a stretch, and before its end or in the piece before it. The first may be `near`.
+    pub fn ends(&self, stretch: Range<JournalPosition>, near: usize) -> [usize; 2] {
+        let first = self.before(stretch.start, near);
+        [first, self.inside(stretch.end, first)]
+    }
+
+    /// Cuts the pieces from a position on at the borders from `first` to before `last`, those that are in them: calls `with` for each
+    /// part, with the number of borders before it. A piece of less than nothing is not cut.
     pub fn cut(
         &self,
-        pieces: impl Iterator<Item = (JournalPosition, Row, Ticks)>,
-        mut with: impl FnMut(u32, Row, Ticks),
+        [first, last]: [usize; 2],
+        (from, mut pieces): (JournalPosition, impl Iterator<Item = (Row, Ticks)>),
+        mut with: impl FnMut(usize, Row, Ticks),
     ) {
-        let mut next: Option<usize> = None;
-        for (position, row, ticks) in pieces {
-            let mut at =
-                next.unwrap_or_else(|| self.list.partition_point(|border| border.position < position));
-            let mut from = 0;
-            while let Some(border) = self.list.get(at).filter(|border| border.position <= position) {
-                if border.position == position && ticks > 0 {
-                    let until = border.into.clamp(from, ticks);
-                    if until > from {
-                        with(self.number(at), row, until - from);
-                    }
-                    from = until;
+        let mut position = from;
+        // What is left of the piece there, and its ticks before the latest border.
+        let (mut piece, mut spent) = (pieces.next(), 0);
+        for (at, border) in (first..last).map(|at| (at, &self.list[at])) {
+            while position < border.position
+                && let Some((row, ticks)) = piece
+            {
+                if ticks != 0 {
+                    with(at, row, ticks);
                 }
-                at += 1;
+                (position, piece, spent) = (position.next(), pieces.next(), 0);
             }
-            if ticks != from {
-                with(self.number(at), row, ticks - from);
+            if let Some((row, ticks)) = &mut piece {
+                let part = (border.into - spent).min(*ticks);
+                if part > 0 {
+                    with(at, *row, part);
+                    (*ticks, spent) = (*ticks - part, spent + part);
+                }
             }
-            next = Some(at);
+        }
+        for (row, ticks) in piece.into_iter().chain(pieces).filter(|&(_, ticks)| ticks != 0) {
+            with(last, row, ticks);
         }
     }
 }
@@ -166,12 +199,11 @@ mod tests {
             words,
         };
         let borders = Borders::new(&journal, &line, 9);
-        let pieces = JournalPosition::default()
-            .until(journal.len())
-            .zip(journal.pieces(Default::default()..journal.len()));
+        let all = JournalPosition::default()..journal.len();
+        let ends = borders.ends(all.clone(), 0);
         let mut parts = Vec::new();
-        borders.cut(pieces.map(|(position, (row, ticks))| (position, row, ticks)), |number, row, ticks| {
-            parts.push((number, row.index(), ticks));
+        borders.cut(ends, (all.start, journal.pieces(all)), |before, row, ticks| {
+            parts.push((borders.number(before), row.index(), ticks));
         });
         parts
     }
@@ -203,5 +235,16 @@ mod tests {
     #[test]
     fn without_iterations_all_is_outside() {
         assert_eq!(cut(&[]), [(0, 0, 10), (0, 1, 20), (0, 1, 30), (0, 1, 5)]);
+    }
+
+    #[test]
+    fn borders_are_found_from_anywhere() {
+        let border = |at: usize| Border { position: JournalPosition::new(at), into: 0, number: 1 };
+        let borders = Borders { list: [2, 3, 5, 8, 13, 21].map(border).into() };
+        for near in 0..8 {
+            let found = |position| borders.inside(JournalPosition::new(position), near);
+            assert_eq!([0, 3, 4, 13, 14, 21, 22, 30].map(found), [0, 1, 2, 4, 5, 5, 6, 6]);
+        }
+        assert_eq!(Borders::default().inside(JournalPosition::new(3), 2), 0);
     }
 }

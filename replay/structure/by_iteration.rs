@@ -1,139 +1,28 @@
 //! Values of metrics by iteration (structure 3.1): every addition to a severity at a call goes to the iteration of that call, too.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::Ticks;
 
-use super::Structure;
-use super::agree::{Agreed, Cursor};
+use super::agree::{Agreed, Cursor, LocationIterations};
+use super::blocks::Blocks;
 use super::borders::Borders;
 use super::local::OwnIteration;
-use super::map::{MapOfWorker, MapShape, SeriesMap};
-use super::series::Spread;
+use super::map::{MapOfWorker, MapShape};
+use super::values::{Detail, IterationCause, MetricSeries, Series};
+use super::{Structure, room};
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
 use crate::fraction::whole_part;
-use crate::ids::ReportPath;
-use crate::int::{to_u32, to_u64, to_usize};
+use crate::int::to_u32;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
 use crate::tools::Tools;
 use crate::walk::Walked;
-use crate::wire::{self, Wire, wire};
-
-/// Rows of a series, besides that of what is outside. More iterations share rows.
-const ROWS: u64 = 1 << 17;
-
-/// How iterations share rows: as many neighbours as a power of two has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Blocks {
-    shift: u32,
-}
-
-impl Blocks {
-    /// Those of so many iterations.
-    pub fn new(iterations: u64) -> Blocks {
-        Blocks { shift: iterations.div_ceil(ROWS).next_power_of_two().trailing_zeros() }
-    }
-
-    /// Those of twice as many.
-    #[must_use]
-    pub fn doubled(self) -> Blocks {
-        Blocks { shift: self.shift + 1 }
-    }
-
-    /// How many iterations share a row.
-    pub fn size(self) -> u64 {
-        1 << self.shift
-    }
-
-    /// The row of an iteration by its number; what is outside, number 0, has row 0.
-    pub fn row(self, number: u64) -> usize {
-        to_usize(if number == 0 { 0 } else { ((number - 1) >> self.shift) + 1 })
-    }
-
-    /// The number of the first iteration of a row behind 0.
-    pub fn first(self, row: usize) -> u64 {
-        ((to_u64(row) - 1) << self.shift) + 1
-    }
-}
-
-/// Values of a metric over all locations: outside of iterations, and in each of them.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MetricSeries {
-    /// By row of the [blocks](Blocks); the first one is all that is outside.
-    pub values: Vec<Spread>,
-    /// Whether sums are shares of ticks ([`fraction`](crate::fraction)); least and most are whole ticks, rounded down.
-    pub has_shares: bool,
-    /// Locations that have the metric at all.
-    locations: u64,
-}
-
-wire!(MetricSeries { locations, has_shares, values });
-
-impl MetricSeries {
-    fn new(rows: usize, has_shares: bool) -> MetricSeries {
-        MetricSeries { values: vec![Spread::NONE; rows], has_shares, locations: 0 }
-    }
-}
-
-/// Ticks of a location in an iteration that is looked at closely.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Detail {
-    /// The number of the iteration.
-    pub iteration: u32,
-    /// The metric.
-    pub metric: MetricId,
-    /// The location.
-    pub location: u32,
-    /// The value: ticks, rounded down, or bytes or occurrences.
-    pub value: i64,
-}
-
-wire!(Detail { iteration, metric, location, value });
-
-/// The place with most delay costs in an iteration.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct IterationCause {
-    /// The number of the iteration.
-    pub iteration: u32,
-    /// The location.
-    pub location: u32,
-    /// The call path.
-    pub path: ReportPath,
-    /// Its delay costs in the iteration, in shares of ticks.
-    pub costs: i128,
-    /// Those in the whole run.
-    pub costs_of_run: i128,
-}
-
-wire!(IterationCause { iteration, location, path, costs, costs_of_run });
-
-impl IterationCause {
-    /// What the place of the largest costs has more than others: of equals the first location and call path.
-    fn rank(&self) -> impl Ord + use<> {
-        (self.costs, Reverse(self.location), Reverse(self.path))
-    }
-}
-
-/// Values by iteration over all locations.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Series {
-    /// How iterations share rows.
-    pub blocks: Blocks,
-    /// By metric.
-    pub metrics: BTreeMap<MetricId, MetricSeries>,
-    /// Values of each location in some iterations, by iteration, metric and location.
-    pub details: Vec<Detail>,
-    /// The place with most delay costs of these iterations.
-    pub causes: Vec<IterationCause>,
-    /// Ticks of groups of locations in blocks of iterations.
-    pub map: SeriesMap,
-}
+use crate::wire::{self, Wire};
 
 /// Collects values of the locations of a worker, process by process.
 #[derive(Debug)]
@@ -163,22 +52,25 @@ fn known(watched: &[u32], number: u64) -> Option<u32> {
     u32::try_from(number).ok().filter(|number| watched.binary_search(number).is_ok())
 }
 
-/// Metrics of a run that have values by iteration, about at most.
-const METRICS: u64 = 32;
+/// By location of these processes: the place of the one whose iterations count.
+fn lines(agreed: &Agreed, processes: &[Walked]) -> Vec<Option<u32>> {
+    let place = |location: usize| {
+        let known = agreed.locations.binary_search_by_key(&to_u32(location), |line| line.location);
+        known.ok().map(to_u32)
+    };
+    let mut lines = Vec::new();
+    for Walked { process, .. } in processes {
+        let own: Vec<Option<u32>> = process.locations.iter().map(|it| place(it.location)).collect();
+        // Threads without steps have the iterations of their process.
+        let of_process = own.iter().flatten().next().copied();
+        lines.extend(own.iter().map(|own| own.or(of_process)));
+    }
+    lines
+}
 
-/// Returns about how many bytes the values by iteration of these processes need, given the number of all locations.
-fn bytes_needed(agreed: &Agreed, processes: &[Walked], locations: usize) -> u64 {
-    let blocks = Blocks::new(agreed.iterations);
-    let rows = to_u64(blocks.row(agreed.iterations) + 1);
-    let shape = MapShape::new(locations, agreed.iterations, blocks);
-    let own = to_u64(processes.iter().map(|walked| walked.process.locations.len()).sum::<usize>());
-    // Of a process at once, and of all that are brought together.
-    let largest = processes.iter().map(|walked| walked.process.locations.len()).max().unwrap_or(0);
-    let of_series = rows * METRICS * (2 * to_u64(size_of::<Spread>()) + 8 * to_u64(largest));
-    let of_map =
-        METRICS * u64::from(shape.columns) * 8 * (own.min(shape.groups.into()) + u64::from(shape.groups));
-    let of_borders = 3 * 32 * agreed.locations.iter().map(|line| to_u64(line.own.len())).sum::<u64>();
-    of_series + of_map + of_borders
+/// Values by row, with the number of the first iteration of each; without what is outside.
+fn by_number(blocks: Blocks, rows: impl Iterator<Item = i64>) -> impl Iterator<Item = (u64, i64)> {
+    rows.enumerate().skip(1).map(move |(row, value)| (blocks.first(row), value))
 }
 
 impl ByIteration {
@@ -197,7 +89,7 @@ impl ByIteration {
     ) -> Result<Option<ByIteration>, Error> {
         let watched = if exchange.worker() == 0 { structure.sign(clock_error) } else { Vec::new() };
         let locations = tools.trace.locations.len();
-        if super::is_short(tools, bytes_needed(&agreed, walked, locations), exchange)? {
+        if super::is_short(tools, room::bytes_needed(&agreed, walked, locations), exchange)? {
             return Ok(None);
         }
         let watched = wire::all(&broadcast(exchange, wire::batch_of(&watched))?).collect();
@@ -212,68 +104,69 @@ impl ByIteration {
         watched: Vec<u32>,
         (locations, metrics): (usize, &Metrics),
     ) -> ByIteration {
-        let cursor = Cursor::new(&agreed.locations);
-        let blocks = Blocks::new(agreed.iterations);
-        let mut lines = Vec::new();
-        for Walked { process, .. } in processes {
-            let place = |location: usize| {
-                let known = agreed.locations.binary_search_by_key(&to_u32(location), |line| line.location);
-                known.ok().map(to_u32)
-            };
-            let own: Vec<Option<u32>> = process.locations.iter().map(|it| place(it.location)).collect();
-            // Threads without steps have the iterations of their process.
-            let of_process = own.iter().flatten().next().copied();
-            lines.extend(own.iter().map(|own| own.or(of_process)));
-        }
         let first = processes.iter().flat_map(|walked| &walked.process.locations).next();
         let first = first.map_or(0, |location| location.location);
-        let map = MapShape::new(locations, agreed.iterations, blocks);
-        let mut map = MapOfWorker::new(map, first, lines.len());
-        let mut details = Vec::new();
-        let mut totals: BTreeMap<MetricId, MetricSeries> = BTreeMap::new();
-        let rows = blocks.row(agreed.iterations) + 1;
-        for line in &agreed.locations {
-            let number = |place: usize| line.number_of_all(Some(place), agreed.iterations);
-            let mut add = |metric: MetricId, ticks: fn(&OwnIteration) -> Ticks| {
-                let values = || line.own.iter().enumerate().map(|(place, own)| (number(place), ticks(own)));
-                map.add(line.location, metric, values());
-                // What is outside is not known here, nor is anything of iterations that the location does not have.
-                let series = totals.entry(metric).or_insert_with(|| MetricSeries::new(rows, false));
-                series.locations += 1;
-                let mut sums: Vec<Option<i64>> = vec![None; rows];
-                for (number, ticks) in values().filter(|&(number, _)| number > 0) {
-                    let sum = sums[blocks.row(number)].get_or_insert(0);
-                    *sum = ticks.saturating_add(*sum);
-                }
-                for (spread, sum) in series.values.iter_mut().zip(sums) {
-                    sum.into_iter().for_each(|sum| spread.add(line.location, sum));
-                }
-                for (number, value) in values() {
-                    if let Some(iteration) = known(&watched, number) {
-                        details.push(Detail { iteration, metric, location: line.location, value });
-                    }
-                }
-            };
-            add(metrics.time, |own| own.end - own.begin);
-            add(metrics.mpi, |own| own.in_mpi);
-        }
-        let (current, current_details, causes) = Default::default();
-        let latest = 0;
-        ByIteration {
-            agreed,
+        let lines = lines(&agreed, processes);
+        let blocks = Blocks::new(agreed.iterations);
+        let shape = MapShape::new(locations, agreed.iterations, blocks);
+        let map = MapOfWorker::new(shape, first, lines.len());
+        let cursor = Cursor::new(&agreed.locations);
+        let (totals, details, causes) = Default::default();
+        let mut all = ByIteration {
+            agreed: Arc::clone(&agreed),
             cursor,
             blocks,
             lines,
             first,
             watched,
-            current,
-            latest,
+            current: Vec::new(),
+            latest: 0,
             totals,
             details,
-            current_details,
+            current_details: BTreeMap::new(),
             causes,
             map,
+        };
+        for line in &agreed.locations {
+            all.add_own(line, metrics.time, |own| own.end - own.begin);
+            all.add_own(line, metrics.mpi, |own| own.in_mpi);
         }
+        all
+    }
+
+    /// Adds a metric of a location that its own iterations have. What is outside is not known here, nor is anything of iterations
+    /// that the location does not have.
+    fn add_own(
+        &mut self,
+        line: &LocationIterations,
+        metric: MetricId,
+        ticks: impl Fn(&OwnIteration) -> Ticks,
+    ) {
+        let location = line.location;
+        let mut rows: Vec<Option<i64>> = vec![None; self.rows()];
+        for (place, own) in line.own.iter().enumerate() {
+            let number = line.number_of_all(Some(place), self.agreed.iterations);
+            if number == 0 {
+                continue;
+            }
+            let value = ticks(own);
+            let sum = rows[self.blocks.row(number)].get_or_insert(0);
+            *sum = value.saturating_add(*sum);
+            if let Some(iteration) = known(&self.watched, number) {
+                self.details.push(Detail { iteration, metric, location, value });
+            }
+        }
+        let series = self.totals.entry(metric).or_insert_with(|| MetricSeries::new(rows.len(), false));
+        series.locations += 1;
+        for (spread, &sum) in series.values.iter_mut().zip(&rows) {
+            sum.into_iter().for_each(|sum| spread.add(location, sum));
+        }
+        self.map.add(location, metric, by_number(self.blocks, rows.into_iter().map(|sum| sum.unwrap_or(0))));
+    }
+
+    /// Rows of a series.
+    fn rows(&self) -> usize {
+        self.blocks.row(self.agreed.iterations) + 1
     }
 
     /// The numbers of iterations of which costs are told apart by call path.
@@ -292,7 +185,7 @@ impl ByIteration {
     /// Adds a metric of a location, in shares of ticks by number of iterations, 0 for what is outside. Locations come in their
     /// order, and each has a metric once.
     pub fn add_shares(&mut self, location: u32, metric: MetricId, values: impl Iterator<Item = (u64, i128)>) {
-        let mut rows = vec![0; self.blocks.row(self.agreed.iterations) + 1];
+        let mut rows = vec![0; self.rows()];
         for (number, share) in values {
             rows[self.blocks.row(number)] += share;
             let ticks = whole_part(share);
@@ -302,9 +195,7 @@ impl ByIteration {
                 self.details.push(Detail { iteration, metric, location, value: ticks });
             }
         }
-        let ticks =
-            rows.iter().enumerate().skip(1).map(|(row, &share)| (self.blocks.first(row), whole_part(share)));
-        self.map.add(location, metric, ticks);
+        self.map.add(location, metric, by_number(self.blocks, rows.iter().copied().map(whole_part)));
         let series = self.totals.entry(metric).or_insert_with(|| MetricSeries::new(rows.len(), true));
         series.locations += 1;
         for (spread, share) in series.values.iter_mut().zip(rows) {
@@ -323,7 +214,7 @@ impl ByIteration {
         let key = (location, metric);
         if self.current.get(self.latest).is_none_or(|(known, _)| *known != key) {
             self.latest = self.current.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-                self.current.push((key, vec![0; self.blocks.row(self.agreed.iterations) + 1]));
+                self.current.push((key, vec![0; self.rows()]));
                 self.current.len() - 1
             });
         }
@@ -349,10 +240,7 @@ impl ByIteration {
             for (spread, &value) in series.values.iter_mut().zip(&values) {
                 spread.add(location, value);
             }
-            let blocks = self.blocks;
-            let values =
-                values.into_iter().enumerate().skip(1).map(|(row, value)| (blocks.first(row), value));
-            self.map.add(location, metric, values);
+            self.map.add(location, metric, by_number(self.blocks, values.into_iter()));
         }
     }
 
@@ -407,10 +295,7 @@ impl ByIteration {
                 let (metric, other) = (MetricId::get(&mut reader), MetricSeries::get(&mut reader));
                 match totals.get_mut(&metric) {
                     None => _ = totals.insert(metric, other),
-                    Some(series) => {
-                        series.locations += other.locations;
-                        series.values.iter_mut().zip(&other.values).for_each(|(one, other)| one.merge(other));
-                    }
+                    Some(series) => series.merge(&other),
                 }
             }
         })?;

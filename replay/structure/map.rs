@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::by_iteration::Blocks;
+use super::blocks::Blocks;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, gather};

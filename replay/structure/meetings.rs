@@ -3,9 +3,8 @@
 use model::Ticks;
 
 use crate::error::Error;
-use crate::exchange::batch::{BatchReader, halves, pair};
-use crate::exchange::{Batch, Exchange, share};
-use crate::int::to_usize;
+use crate::exchange::batch::{BatchReader, pair};
+use crate::exchange::{Batch, Exchange};
 use crate::matching::{self, Matches};
 use crate::tools::Tools;
 use crate::walk::Walked;
@@ -19,138 +18,135 @@ pub(super) struct CallAt {
     pub(super) enter: Ticks,
 }
 
-/// One side of a meeting, with the words that were said of its call.
+/// One side of a meeting, with what was said of its call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Side<'a> {
+pub(super) struct Side<const N: usize> {
     pub(super) location: u32,
-    pub(super) words: &'a [u64],
-}
-
-/// Calls a function with the calls in which each message was received and sent, of receivers among these processes.
-fn messages(processes: &[Walked], matches: &[Matches], mut with: impl FnMut(CallAt, CallAt)) {
-    for (walked, matches) in processes.iter().zip(matches) {
-        for (receive, send) in walked.operations.receives.iter().zip(matches.sends.iter()) {
-            let Some(send) = send else { continue };
-            let call = walked.operations.call(receive.call);
-            let receiver = CallAt { location: call.site.location, enter: call.interval.enter };
-            with(receiver, CallAt { location: send.place.location, enter: send.call.enter });
-        }
-    }
-}
-
-/// Calls `with` with the receiving side and the sending one of each message to these processes, each with what `of_call` says of
-/// its call, in words, as many for each call; the owner of a sender is asked for these.
-///
-/// # Errors
-/// If a worker failed.
-pub(super) fn at_messages(
-    tools: &Tools<'_>,
-    (processes, matches): (&[Walked], &[Matches]),
-    mut of_call: impl FnMut(CallAt, &mut Vec<u64>),
-    exchange: &mut dyn Exchange,
-    mut with: impl FnMut([Side<'_>; 2]),
-) -> Result<(), Error> {
-    let worker = exchange.worker();
-    let mut questions = vec![Batch::new(); exchange.workers()];
-    if exchange.workers() > 1 {
-        messages(processes, matches, |_, CallAt { location, enter }| {
-            let owner = tools.owner_of(location);
-            if owner != worker {
-                (location, enter).put(&mut questions[owner]);
-            }
-        });
-    }
-    let asked = exchange.exchange(questions)?;
-    let answer = |batch: &Batch| {
-        let mut answers = Batch::new();
-        let calls = wire::all::<(u32, Ticks)>(batch);
-        calls.for_each(|(location, enter)| of_call(CallAt { location, enter }, &mut answers));
-        answers
-    };
-    let answers = exchange.exchange(asked.iter().map(answer).collect())?;
-    let mut answers: Vec<BatchReader<'_>> = answers.iter().map(|batch| BatchReader::new(batch)).collect();
-    let (mut receiving, mut sending) = (Vec::new(), Vec::new());
-    messages(processes, matches, |receiver, sender| {
-        receiving.clear();
-        of_call(receiver, &mut receiving);
-        let owner = if answers.len() > 1 { tools.owner_of(sender.location) } else { worker };
-        let words = match owner == worker {
-            true => {
-                sending.clear();
-                of_call(sender, &mut sending);
-                &sending
-            }
-            false => answers[owner].words(receiving.len()),
-        };
-        let receiver = Side { location: receiver.location, words: &receiving };
-        with([receiver, Side { location: sender.location, words }]);
-    });
-    Ok(())
+    pub(super) words: [u64; N],
 }
 
 /// A member of a collective operation.
-struct Member {
+struct Member<const N: usize> {
     /// Communicator and number of the operation.
-    operation: (u32, u32),
-    location: u32,
-    /// Where its words are in the list of all.
-    words: usize,
+    operation: u64,
+    side: Side<N>,
 }
 
-/// Calls `with` with all members of each blocking collective operation that this worker judges, by location, each with what
-/// `of_call` says of its call.
-///
-/// # Errors
-/// If a worker failed.
-pub(super) fn at_collectives(
-    tools: &Tools<'_>,
-    processes: &[Walked],
-    mut of_call: impl FnMut(CallAt, &mut Vec<u64>),
-    exchange: &mut dyn Exchange,
-    mut with: impl FnMut(&[Side<'_>]),
-) -> Result<(), Error> {
-    let workers = exchange.workers();
-    let mut outgoing = vec![Batch::new(); workers];
-    // Words of a member, the same for all.
-    let mut width = 0;
-    for walked in processes {
-        let operations = walked.operations.collectives.iter();
-        for (collective, instance) in operations.zip(matching::instances(tools.trace, walked)) {
-            let Some((communicator, instance)) = instance else { continue };
-            let call = walked.operations.call(collective.call);
-            let (location, enter) = (call.site.location, call.interval.enter);
-            let batch = &mut outgoing[matching::judge_of(communicator, instance, workers)];
-            (pair(communicator, instance), location).put(batch);
-            let begin = batch.len();
-            of_call(CallAt { location, enter }, batch);
-            width = batch.len() - begin;
+/// The messages to these processes, and their blocking collective operations.
+pub(super) struct Meetings<'a> {
+    tools: &'a Tools<'a>,
+    processes: &'a [Walked],
+    matches: &'a [Matches],
+    /// By process and operation: its communicator, and its number there.
+    instances: Vec<Vec<Option<(u32, u32)>>>,
+}
+
+impl<'a> Meetings<'a> {
+    pub(super) fn new(tools: &'a Tools<'a>, processes: &'a [Walked], matches: &'a [Matches]) -> Meetings<'a> {
+        let instances = processes.iter().map(|walked| matching::instances(tools.trace, walked)).collect();
+        Meetings { tools, processes, matches, instances }
+    }
+
+    /// Calls a function with the calls in which each message was received and sent, of receivers among these processes.
+    fn messages(&self, mut with: impl FnMut(CallAt, CallAt)) {
+        for (walked, matches) in self.processes.iter().zip(self.matches) {
+            for (receive, send) in walked.operations.receives.iter().zip(matches.sends.iter()) {
+                let Some(send) = send else { continue };
+                let call = walked.operations.call(receive.call);
+                let receiver = CallAt { location: call.site.location, enter: call.interval.enter };
+                with(receiver, CallAt { location: send.place.location, enter: send.call.enter });
+            }
         }
     }
-    // A worker without members may judge others.
-    let widths = share(exchange, vec![width as u64])?;
-    let width = to_usize(widths.iter().map(|batch| batch[0]).max().unwrap_or(0));
-    let told = exchange.exchange(outgoing)?;
-    let mut members: Vec<Member> = Vec::new();
-    let mut words: Vec<u64> = Vec::new();
-    for batch in &told {
-        let mut reader = BatchReader::new(batch);
-        while !reader.is_empty() {
-            let (operation, location) = <(u64, u32)>::get(&mut reader);
-            members.push(Member { operation: halves(operation), location, words: words.len() });
-            words.extend(reader.words(width));
+
+    /// Calls `with` with the receiving side and the sending one of each message to these processes, each with what `of_call` says
+    /// of its call; the owner of a sender is asked for it.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn at_messages<const N: usize>(
+        &self,
+        mut of_call: impl FnMut(CallAt) -> [u64; N],
+        exchange: &mut dyn Exchange,
+        mut with: impl FnMut([Side<N>; 2]),
+    ) -> Result<(), Error> {
+        let worker = exchange.worker();
+        let mut questions = vec![Batch::new(); exchange.workers()];
+        if exchange.workers() > 1 {
+            self.messages(|_, CallAt { location, enter }| {
+                let owner = self.tools.owner_of(location);
+                if owner != worker {
+                    (location, enter).put(&mut questions[owner]);
+                }
+            });
         }
-    }
-    // Each location's are in order, so a sort that is stable merges them; and those of an operation stay in the order of locations.
-    members.sort_by_key(|member| member.operation);
-    let mut sides = Vec::new();
-    for members in members.chunk_by(|a, b| a.operation == b.operation).filter(|members| members.len() > 1) {
-        sides.clear();
-        let side = |member: &Member| Side {
-            location: member.location,
-            words: &words[member.words..member.words + width],
+        let asked = exchange.exchange(questions)?;
+        let answer = |batch: &Batch| {
+            let mut answers = Batch::new();
+            let calls = wire::all::<(u32, Ticks)>(batch);
+            calls.for_each(|(location, enter)| answers.extend(of_call(CallAt { location, enter })));
+            answers
         };
-        sides.extend(members.iter().map(side));
-        with(&sides);
+        let answers = exchange.exchange(asked.iter().map(answer).collect())?;
+        let mut answers: Vec<BatchReader<'_>> = answers.iter().map(|batch| BatchReader::new(batch)).collect();
+        self.messages(|receiver, sender| {
+            let owner = if answers.len() > 1 { self.tools.owner_of(sender.location) } else { worker };
+            let mut said = |call: CallAt| Side { location: call.location, words: of_call(call) };
+            let receiver = said(receiver);
+            let sender = match owner == worker {
+                true => said(sender),
+                false => Side { location: sender.location, words: Wire::get(&mut answers[owner]) },
+            };
+            with([receiver, sender]);
+        });
+        Ok(())
     }
-    Ok(())
+
+    /// Calls `with` with all members of each blocking collective operation that this worker judges, by location, each with what
+    /// `of_call` says of its call.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn at_collectives<const N: usize>(
+        &self,
+        mut of_call: impl FnMut(CallAt) -> [u64; N],
+        exchange: &mut dyn Exchange,
+        mut with: impl FnMut(&[Side<N>]),
+    ) -> Result<(), Error> {
+        let (worker, workers) = (exchange.worker(), exchange.workers());
+        let mut outgoing = vec![Batch::new(); workers];
+        let mut own: Vec<Member<N>> = Vec::new();
+        for (walked, instances) in self.processes.iter().zip(&self.instances) {
+            for (collective, instance) in walked.operations.collectives.iter().zip(instances) {
+                let Some((communicator, instance)) = *instance else { continue };
+                let call = walked.operations.call(collective.call);
+                let call = CallAt { location: call.site.location, enter: call.interval.enter };
+                let side = Side { location: call.location, words: of_call(call) };
+                let operation = pair(communicator, instance);
+                match matching::judge_of(communicator, instance, workers) {
+                    judge if judge == worker => own.push(Member { operation, side }),
+                    judge => (operation, (side.location, side.words)).put(&mut outgoing[judge]),
+                }
+            }
+        }
+        let told = exchange.exchange(outgoing)?;
+        let [before, behind] = [0..worker, worker..workers].map(|workers| {
+            told[workers]
+                .iter()
+                .flat_map(|batch| wire::all::<(u64, (u32, [u64; N]))>(batch))
+                .map(|(operation, (location, words))| Member { operation, side: Side { location, words } })
+        });
+        let mut members: Vec<Member<N>> = before.chain(own).chain(behind).collect();
+        // Each location's are in order, so a sort that is stable merges them; and those of an operation stay in the order of
+        // locations.
+        members.sort_by_key(|member| member.operation);
+        let mut sides = Vec::new();
+        for members in members.chunk_by(|a, b| a.operation == b.operation).filter(|members| members.len() > 1)
+        {
+            sides.clear();
+            sides.extend(members.iter().map(|member| member.side));
+            with(&sides);
+        }
+        Ok(())
+    }
 }

@@ -6,6 +6,7 @@
 //! ```
 
 mod agree;
+mod blocks;
 mod borders;
 mod by_iteration;
 mod groups;
@@ -14,8 +15,10 @@ mod map;
 mod meetings;
 mod place;
 mod remarks;
+mod room;
 mod series;
 mod shapes;
+mod values;
 
 use std::sync::Arc;
 
@@ -34,16 +37,19 @@ use crate::walk::{Steps, Walked, WalkedLocation};
 use crate::wire::{self, Wire};
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
+pub use blocks::Blocks;
 pub use borders::Borders;
-pub use by_iteration::{Blocks, ByIteration, Detail, IterationCause, MetricSeries, Series};
+pub use by_iteration::ByIteration;
 pub use groups::Group;
 pub use map::{MapShape, SeriesMap};
 pub use place::Place;
 pub use series::{IterationTotals, Signature, Spread, signature};
 pub use shapes::{AllGroups, LoopShape, LoopWord, Shape, Shapes, Site};
+pub use values::{Detail, IterationCause, MetricSeries, Series};
 
 use groups::Groups;
 use local::Level;
+use meetings::Meetings;
 
 /// Iterations that a loop needs to be described.
 pub const ITERATIONS: usize = 3;
@@ -183,7 +189,8 @@ pub fn find(
         false => None,
     };
     let instances = instances(&groups, processes, loops);
-    let Some(agreed) = agree::agree(tools, processes, matches, groups, exchange)? else {
+    let meetings = Meetings::new(tools, processes, matches);
+    let Some(agreed) = agree::agree(tools, (processes, &meetings), groups, exchange)? else {
         return Ok(Structured { main: None, shapes, instances });
     };
     let iterations = series::series(&agreed, exchange)?;
@@ -210,7 +217,7 @@ pub fn find(
     };
     let is_notable = structure.iterations.len() >= ITERATIONS && structure.share() >= SHARE;
     let is_notable = broadcast(exchange, vec![u64::from(is_notable)])? == [1];
-    remarks::add(tools, (processes, matches), (&agreed, is_notable), findings, exchange)?;
+    remarks::add(tools, &meetings, (&agreed, is_notable), findings, exchange)?;
     Ok(Structured { main: Some((Arc::new(agreed), structure)), shapes, instances })
 }
 

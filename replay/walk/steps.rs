@@ -98,6 +98,8 @@ impl Steps {
 pub(super) struct StepCollector {
     steps: Steps,
     numbers: FxHashMap<StepKey, u32>,
+    /// By key: that of the step behind the latest one with it, which nearly always comes behind the next one, too.
+    behind: Vec<u32>,
     /// Time of the first event; `None` before it.
     begin: Option<Ticks>,
     /// The time of the last leave.
@@ -155,10 +157,9 @@ impl StepCollector {
 
     /// Notes an operation that the current call begins, on a communicator, with the bytes of both directions.
     pub(super) fn note(&mut self, begun: Begun, communicator: u32, bytes: [u64; 2]) {
-        let [sent, received] = bytes.map(size_class);
-        let words = [begun.code(), u64::from(communicator) << 16 | sent << 8 | received];
+        let (sent, received) = (size_class(bytes[0]), size_class(bytes[1]));
         let Current { shape, bytes: all, .. } = &mut self.current;
-        *shape = words.into_iter().fold(*shape, mixed);
+        *shape = mixed(mixed(*shape, begun.code()), u64::from(communicator) << 16 | sent << 8 | received);
         *all = all.saturating_add(bytes[0]);
     }
 
@@ -176,13 +177,8 @@ impl StepCollector {
             return self.poll(leave.saturating_sub(enter));
         }
         self.begin(enter);
-        let key = StepKey { path, shape, is_gap };
+        let number = self.number(StepKey { path, shape, is_gap });
         let steps = &mut self.steps;
-        let number = *self.numbers.entry(key).or_insert_with(|| {
-            steps.keys.push(key);
-            steps.bytes.push(0);
-            to_u32(steps.keys.len() - 1)
-        });
         steps.bytes[number as usize] = steps.bytes[number as usize].saturating_add(bytes);
         let (since, ticks) = (enter - self.now, leave - enter);
         let fits = |ticks: Ticks| u32::try_from(ticks).ok().filter(|&ticks| ticks != WIDE);
@@ -192,6 +188,27 @@ impl StepCollector {
         });
         steps.kept.push(PackedStep { key: number, since, ticks });
         self.now = leave;
+    }
+
+    /// The number of the key of a step.
+    #[inline]
+    fn number(&mut self, key: StepKey) -> u32 {
+        let before = self.steps.kept.last().map(|step| step.key as usize);
+        if let Some(before) = before
+            && self.steps.keys.get(self.behind[before] as usize) == Some(&key)
+        {
+            return self.behind[before];
+        }
+        let number = *self.numbers.entry(key).or_insert_with(|| {
+            self.steps.keys.push(key);
+            self.steps.bytes.push(0);
+            self.behind.push(0);
+            to_u32(self.steps.keys.len() - 1)
+        });
+        if let Some(before) = before {
+            self.behind[before] = number;
+        }
+        number
     }
 
     /// Adds the time for which recording was off as a step of its own.

@@ -12,31 +12,48 @@ const LOOPS: usize = 8;
 /// Latest places of a term at which a repeat may begin.
 const PLACES: usize = 16;
 
+/// Last terms of a repeat, of which a hash is kept for each place; and its base, and the power of it that the first one has.
+const NEAR: usize = 8;
+const NEAR_BASE: u32 = 0x9e37_79b1;
+const NEAR_FIRST: u32 = NEAR_BASE.wrapping_pow(7);
+
 /// Modulus and base of the rolling hash of terms.
 const PRIME: u64 = (1 << 61) - 1;
 const BASE: u64 = 1_000_003;
 
-/// A term of a folded sequence.
+/// A term of a folded sequence: a symbol, or a loop by the number of its body.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Term {
-    /// A symbol.
-    Symbol(u32),
-    /// A loop, by the number of its body.
-    Loop(u32),
-}
+pub struct Term(u32);
 
 impl Term {
-    fn hash(self) -> u64 {
-        let [kind, number] = self.place();
-        (2 * number + kind + 1) as u64
+    /// A symbol; there are less than 2^31.
+    fn symbol(number: u32) -> Term {
+        assert!(number < 1 << 31, "less than 2^31 symbols at a location");
+        Term(number << 1)
     }
 
-    /// Its place in lists by kind and number.
-    fn place(self) -> [usize; 2] {
-        match self {
-            Term::Symbol(symbol) => [0, symbol as usize],
-            Term::Loop(body) => [1, body as usize],
-        }
+    /// The loop of a body.
+    fn of_body(number: u32) -> Term {
+        Term(Term::symbol(number).0 | 1)
+    }
+
+    /// Whether it is a symbol.
+    pub fn is_symbol(self) -> bool {
+        self.0 & 1 == 0
+    }
+
+    /// The number of the body of a loop; `None` for a symbol.
+    pub fn body(self) -> Option<u32> {
+        (!self.is_symbol()).then_some(self.0 >> 1)
+    }
+
+    /// The number of the symbol, or of the body.
+    pub fn number(self) -> u32 {
+        self.0 >> 1
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize
     }
 }
 
@@ -47,23 +64,39 @@ pub struct Fold {
     bodies: Vec<Vec<Term>>,
     numbers: FxHashMap<Vec<Term>, u32>,
     terms: Vec<Term>,
+    /// By place of a term: what is before it.
+    before: Vec<Before>,
+    /// By term: its latest place, or [`NO_PLACE`].
+    latest: Vec<u32>,
     /// The loops among the terms.
     loops: Vec<LoopTerm>,
-    /// Hashes of the first terms, by their number; and powers of the base.
+    /// How the loops are repeated, one behind the other: each how often, then for each repetition the same of each loop in it.
+    repeats: Vec<u32>,
+    /// Hashes of the first terms, by their number, as far as anybody has asked; and powers of the base.
     hashes: Vec<u64>,
     powers: Vec<u64>,
-    /// Places of each symbol, and of the loops of each body, rising.
-    places: [Vec<Vec<u32>>; 2],
 }
 
+/// What is before a term.
+#[derive(Clone, Copy, Default, Debug)]
+struct Before {
+    /// The latest place of the same term, or [`NO_PLACE`].
+    same: u32,
+    /// Hash of the term and of those before it, [`NEAR`] together.
+    near: u32,
+}
+
+/// Stands for no place.
+const NO_PLACE: u32 = u32::MAX;
+
 /// A loop among the terms of a folded sequence.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct LoopTerm {
     place: u32,
     /// Terms of its body.
     length: u32,
-    /// How often it is repeated; then for each repetition the same of each loop in it.
-    repeats: Vec<u32>,
+    /// Where it begins in the list of repeats.
+    repeats: usize,
 }
 
 impl Default for Fold {
@@ -72,10 +105,12 @@ impl Default for Fold {
             bodies: Vec::new(),
             numbers: FxHashMap::default(),
             terms: Vec::new(),
+            before: Vec::new(),
+            latest: Vec::new(),
             loops: Vec::new(),
+            repeats: Vec::new(),
             hashes: vec![0],
             powers: vec![1],
-            places: [Vec::new(), Vec::new()],
         }
     }
 }
@@ -90,7 +125,7 @@ impl Fold {
 
     /// Adds the next symbol.
     pub fn push(&mut self, symbol: u32) {
-        self.put(Term::Symbol(symbol));
+        self.put(Term::symbol(symbol));
         while self.extend() || self.repeat() {}
     }
 
@@ -108,15 +143,17 @@ impl Fold {
     /// each loop in its body.
     pub fn repeats(&self, place: usize) -> &[u32] {
         let found = self.loops.binary_search_by_key(&place, |it| it.place as usize);
-        found.map_or(&[], |at| &self.loops[at].repeats)
+        found.map_or(&[], |at| {
+            let end = self.loops.get(at + 1).map_or(self.repeats.len(), |next| next.repeats);
+            &self.repeats[self.loops[at].repeats..end]
+        })
     }
 
     /// Number of symbols in a term of the sequence.
     pub fn symbols(&self, place: usize) -> u64 {
-        let Term::Loop(body) = self.terms[place] else { return 1 };
-        let is_symbol = |term: &Term| matches!(term, Term::Symbol(_));
+        let Some(body) = self.terms[place].body() else { return 1 };
         let body = self.body(body);
-        if body.iter().all(is_symbol) {
+        if body.iter().all(|term| term.is_symbol()) {
             return u64::from(self.repeats(place)[0]) * body.len() as u64;
         }
         let mut count = 0;
@@ -141,9 +178,9 @@ impl Fold {
             rest: repeats.next().unwrap_or(0),
             inside: enter(around, body),
         };
-        let mut way = match self.terms[place] {
-            Term::Symbol(symbol) => return with(outside, 0, symbol),
-            Term::Loop(body) => vec![level(outside, body)],
+        let mut way = match self.terms[place].body() {
+            None => return with(outside, 0, self.terms[place].number()),
+            Some(body) => vec![level(outside, body)],
         };
         while let Some(Level { terms, at, rest, inside }) = way.last_mut() {
             if *at == terms.len() {
@@ -154,9 +191,10 @@ impl Fold {
                 continue;
             }
             *at += 1;
-            match terms[*at - 1] {
-                Term::Symbol(symbol) => with(*inside, *at - 1, symbol),
-                Term::Loop(body) => {
+            let term = terms[*at - 1];
+            match term.body() {
+                None => with(*inside, *at - 1, term.number()),
+                Some(body) => {
                     let inner = level(*inside, body);
                     way.push(inner);
                 }
@@ -172,37 +210,41 @@ impl Fold {
         all
     }
 
+    #[inline]
     fn put(&mut self, term: Term) {
         let place = crate::to_u32(self.terms.len());
-        let [kind, number] = term.place();
-        let places = &mut self.places[kind];
-        if places.len() <= number {
-            places.resize_with(number + 1, Vec::new);
+        if self.latest.len() <= term.index() {
+            self.latest.resize(term.index() + 1, NO_PLACE);
         }
-        places[number].push(place);
+        let same = std::mem::replace(&mut self.latest[term.index()], place);
+        // The hash of the term before, without the first one of its terms.
+        let before = self.before.last().map_or(0, |before| before.near);
+        let first = self.terms.len().checked_sub(NEAR).map_or(0, |first| self.terms[first].0 + 1);
+        let others = before.wrapping_sub(first.wrapping_mul(NEAR_FIRST)).wrapping_mul(NEAR_BASE);
+        self.before.push(Before { same, near: others.wrapping_add(term.0 + 1) });
         self.terms.push(term);
-        let before = self.hashes[self.hashes.len() - 1];
-        self.hashes.push(reduced(times(before, BASE) + term.hash()));
     }
 
-    /// Takes the last terms away, and returns how these were repeated, one behind the other.
-    fn take(&mut self, count: usize) -> Vec<u32> {
-        let first = self.terms.len() - count;
-        for term in self.terms.drain(first..) {
-            let [kind, number] = term.place();
-            self.places[kind][number].pop();
+    /// Takes the terms from a place on away. How loops among these are repeated becomes part of the loop before, which a loop of
+    /// so many leaves as the last one.
+    #[inline]
+    fn take(&mut self, first: usize, loops: usize) {
+        for place in (first..self.terms.len()).rev() {
+            self.latest[self.terms[place].index()] = self.before[place].same;
         }
+        self.terms.truncate(first);
+        self.before.truncate(first);
         self.hashes.truncate(first + 1);
-        let loops = self.loops.iter().rposition(|it| (it.place as usize) < first).map_or(0, |at| at + 1);
-        // A single list is taken as it is: it may be long.
-        let mut lists = self.loops.drain(loops..).map(|it| it.repeats);
-        let mut all = lists.next().unwrap_or_default();
-        lists.for_each(|list| all.extend(list));
-        all
+        self.loops.truncate(loops);
     }
 
     /// The hash of the terms in a range of places.
     fn hash(&mut self, begin: usize, end: usize) -> u64 {
+        while self.hashes.len() <= end {
+            let term = self.terms[self.hashes.len() - 1];
+            let before = self.hashes[self.hashes.len() - 1];
+            self.hashes.push(reduced(times(before, BASE) + u64::from(term.0) + 1));
+        }
         while self.powers.len() <= end - begin {
             self.powers.push(times(self.powers[self.powers.len() - 1], BASE));
         }
@@ -210,72 +252,94 @@ impl Fold {
     }
 
     /// Takes the terms behind one of the latest loops into it, if they are its body.
+    #[inline]
     fn extend(&mut self) -> bool {
         let end = self.terms.len();
+        let mut behind = self.loops.len();
         // A loop that is the last term has nothing behind it.
-        let behind = self.loops.iter().enumerate().rev().filter(|(_, it)| it.place as usize + 1 < end);
-        let found = behind.take(LOOPS).find(|(_, it)| {
-            let behind = it.place as usize + 1;
-            behind + it.length as usize == end
-                && matches!(self.terms[behind - 1], Term::Loop(body) if self.bodies[body as usize] == self.terms[behind..])
-        });
-        let Some((at, LoopTerm { length, .. })) = found else { return false };
-        let once = self.take(*length as usize);
-        let repeats = &mut self.loops[at].repeats;
-        repeats[0] = repeats[0].saturating_add(1);
-        repeats.extend(once);
-        true
+        if self.loops.last().is_some_and(|it| it.place as usize + 1 == end) {
+            behind -= 1;
+        }
+        for at in (behind.saturating_sub(LOOPS)..behind).rev() {
+            let LoopTerm { place, length, repeats } = self.loops[at];
+            let first = place as usize + 1;
+            if first + length as usize == end
+                && let Some(body) = self.terms[place as usize].body()
+                && self.bodies[body as usize] == self.terms[first..]
+            {
+                self.take(first, at + 1);
+                self.repeats[repeats] = self.repeats[repeats].saturating_add(1);
+                return true;
+            }
+        }
+        false
     }
 
     /// Makes a loop of the last terms, if those before are the same; of the shortest such repeat.
+    #[inline]
     fn repeat(&mut self) -> bool {
         let end = self.terms.len();
-        let [kind, number] = self.terms[end - 1].place();
-        let places = self.places[kind][number].len() - 1;
-        for at in (places.saturating_sub(PLACES)..places).rev() {
-            let place = self.places[kind][number][at];
-            let length = end - 1 - place as usize;
+        let mut place = end - 1;
+        for _ in 0..PLACES {
+            place = self.before[place].same as usize;
+            if place == NO_PLACE as usize {
+                return false;
+            }
+            let length = end - 1 - place;
             if 2 * length > end {
                 return false;
             }
-            let (first, second) = (end - 2 * length, end - length);
-            // Most differ in one of the last terms.
-            let near = length.min(4);
-            if self.terms[end - near..] != self.terms[second - near..second]
-                || self.hash(second, end) != self.hash(first, second)
-                || self.terms[second..] != self.terms[first..second]
-            {
-                continue;
+            if self.is_twice(length) {
+                self.join(length);
+                return true;
             }
-            let body = self.terms[second..].to_vec();
-            let next = crate::to_u32(self.bodies.len());
-            let number = match self.numbers.get(&body) {
-                Some(&number) => number,
-                None => {
-                    self.bodies.push(body.clone());
-                    self.numbers.insert(body, next);
-                    next
-                }
-            };
-            let last = self.take(length);
-            let mut both = self.take(length);
-            both.extend(last);
-            match self.terms.last() {
-                Some(&Term::Loop(before)) if before == number => {
-                    let Some(LoopTerm { repeats, .. }) = self.loops.last_mut() else { return false };
-                    repeats[0] = repeats[0].saturating_add(2);
-                    repeats.extend(both);
-                }
-                _ => {
-                    both.insert(0, 2);
-                    let (place, length) = (crate::to_u32(self.terms.len()), crate::to_u32(length));
-                    self.loops.push(LoopTerm { place, length, repeats: both });
-                    self.put(Term::Loop(number));
-                }
-            }
-            return true;
         }
         false
+    }
+
+    /// Whether the last terms are the same as so many before them.
+    #[inline]
+    fn is_twice(&mut self, length: usize) -> bool {
+        let end = self.terms.len();
+        let (first, second) = (end - 2 * length, end - length);
+        if length < NEAR {
+            return self.terms[second..] == self.terms[first..second];
+        }
+        // Most differ in one of the last terms.
+        self.before[end - 1].near == self.before[second - 1].near
+            && self.hash(second, end) == self.hash(first, second)
+            && self.terms[second..] == self.terms[first..second]
+    }
+
+    /// Makes a loop of the last terms and as many before, which are the same; or takes both into the same loop before them.
+    fn join(&mut self, length: usize) {
+        let end = self.terms.len();
+        let (first, second) = (end - 2 * length, end - length);
+        let body = &self.terms[second..];
+        let number = match self.numbers.get(body) {
+            Some(&number) => number,
+            None => {
+                let number = crate::to_u32(self.bodies.len());
+                self.bodies.push(body.to_vec());
+                self.numbers.insert(body.to_vec(), number);
+                number
+            }
+        };
+        let is_before = |it: &LoopTerm| (it.place as usize) < first;
+        let loops = self.loops.iter().rposition(is_before).map_or(0, |at| at + 1);
+        let repeats = self.loops.get(loops).map_or(self.repeats.len(), |it| it.repeats);
+        self.take(first, loops);
+        match self.loops.last() {
+            Some(before) if self.terms.last() == Some(&Term::of_body(number)) => {
+                self.repeats[before.repeats] = self.repeats[before.repeats].saturating_add(2);
+            }
+            _ => {
+                self.repeats.insert(repeats, 2);
+                let (place, length) = (crate::to_u32(first), crate::to_u32(length));
+                self.loops.push(LoopTerm { place, length, repeats });
+                self.put(Term::of_body(number));
+            }
+        }
     }
 }
 
@@ -309,9 +373,9 @@ mod tests {
     use crate::random;
 
     fn shown(fold: &Fold, terms: &[Term]) -> String {
-        let term = |term: &Term| match *term {
-            Term::Symbol(symbol) => symbol.to_string(),
-            Term::Loop(body) => format!("({})", shown(fold, fold.body(body))),
+        let term = |term: &Term| match term.body() {
+            None => term.number().to_string(),
+            Some(body) => format!("({})", shown(fold, fold.body(body))),
         };
         terms.iter().map(term).collect::<Vec<_>>().join(" ")
     }

@@ -48,8 +48,8 @@ pub struct Forest {
     loops: Vec<Loop>,
     /// By node: the innermost loop around it.
     innermost: Vec<Option<LoopId>>,
-    /// By node: whether it is the header of a loop.
-    is_header: Vec<bool>,
+    /// By node: if it is the header of loops, a node from which the innermost one is repeated, and that loop.
+    headers: Vec<Option<(Node, LoopId)>>,
     /// Edges to headers from the nodes of their loops: the loop that they repeat.
     latches: FxHashMap<(Node, Node), LoopId>,
     is_cut: bool,
@@ -121,15 +121,13 @@ impl Forest {
 
     /// The loop that an edge repeats; `None` if it is no edge back to the header of a loop around both of its nodes.
     pub fn repeated_by(&self, from: Node, to: Node) -> Option<LoopId> {
-        if !self.is_header(to) {
-            return None;
-        }
-        self.latches.get(&(from, to)).copied()
+        let (latch, id) = self.headers.get(to.index()).copied().flatten()?;
+        if latch == from { Some(id) } else { self.latches.get(&(from, to)).copied() }
     }
 
     /// Whether a node is the header of a loop.
     pub fn is_header(&self, node: Node) -> bool {
-        self.is_header.get(node.index()).copied().unwrap_or(false)
+        self.headers.get(node.index()).is_some_and(Option::is_some)
     }
 
     /// The nodes of a loop, those of inner loops included, in the order of first visits.
@@ -375,11 +373,14 @@ impl Finder {
                 parent.end = parent.end.max(end);
             }
         }
+        forest.headers = vec![None; nodes];
         for (found, &id) in self.found.iter().zip(&numbers) {
             forest.latches.extend(found.latches.iter().map(|&latch| ((latch, found.header), id)));
+            let latch = found.latches.first().map(|&latch| (latch, id));
+            let known = &mut forest.headers[found.header.index()];
+            // Loops inside have larger numbers.
+            *known = latch.filter(|_| known.is_none_or(|(_, other)| other < id)).or(*known);
         }
-        forest.is_header = vec![false; nodes];
-        forest.loops.iter().for_each(|it| forest.is_header[it.header.index()] = true);
         let id = |found: &Option<usize>| found.map(|found| numbers[found]);
         forest.innermost = self.innermost.iter().take(nodes).map(id).collect();
         forest

@@ -93,8 +93,8 @@ pub struct Graph {
 #[derive(Clone, Debug)]
 pub struct GraphBuilder {
     graph: Graph,
-    /// By node: the edge that was taken last from it, which nearly always is taken again.
-    latest: Vec<u32>,
+    /// By node: the edges that were taken last from it, of which one nearly always is taken again.
+    latest: Vec<[u32; 2]>,
     numbers: FxHashMap<(Node, Node), u32>,
     at: Node,
 }
@@ -106,7 +106,7 @@ impl Default for GraphBuilder {
     fn default() -> GraphBuilder {
         GraphBuilder {
             graph: Graph { nodes: vec![NodeTotals::default()], edges: Vec::new() },
-            latest: vec![NO_EDGE],
+            latest: vec![[NO_EDGE; 2]],
             numbers: FxHashMap::default(),
             at: Node::BEGIN,
         }
@@ -119,7 +119,7 @@ impl GraphBuilder {
     pub fn visit(&mut self, node: Node, step: &Step) -> u32 {
         if node.index() == self.graph.nodes.len() {
             self.graph.nodes.push(NodeTotals::default());
-            self.latest.push(NO_EDGE);
+            self.latest.push([NO_EDGE; 2]);
         }
         let edge = self.take(node, step);
         let totals = &mut self.graph.nodes[node.index()];
@@ -137,11 +137,16 @@ impl GraphBuilder {
 
     #[inline]
     fn take(&mut self, node: Node, step: &Step) -> u32 {
-        let mut number = self.latest[self.at.index()];
-        if number == NO_EDGE || self.graph.edges[number as usize].to != node {
-            number = self.other(node);
-            self.latest[self.at.index()] = number;
-        }
+        let leads_there =
+            |number: u32| self.graph.edges.get(number as usize).is_some_and(|edge| edge.to == node);
+        let [last, other] = self.latest[self.at.index()];
+        let number = if leads_there(last) {
+            last
+        } else {
+            let number = if leads_there(other) { other } else { self.other(node) };
+            self.latest[self.at.index()] = [number, last];
+            number
+        };
         let edge = &mut self.graph.edges[number as usize];
         edge.count += 1;
         edge.times.add(step.since);
@@ -151,7 +156,7 @@ impl GraphBuilder {
         number
     }
 
-    /// The number of an edge that was not the last one taken from its node.
+    /// The number of an edge that is not among the last ones taken from its node.
     fn other(&mut self, to: Node) -> u32 {
         let from = self.at;
         let edges = &mut self.graph.edges;

@@ -39,7 +39,6 @@ pub fn iterations(
 ) {
     // The loops around the node before, the innermost last.
     let mut open: Vec<Open> = Vec::new();
-    let mut entered = Vec::new();
     let mut before = Node::BEGIN;
     let mut close = |Open { id, first, begins_instance }: &Open, end| {
         with(*id, Iteration { first: *first, end, begins_instance: *begins_instance });
@@ -55,8 +54,12 @@ pub fn iterations(
             before = node;
             continue;
         }
-        while let Some(left) = open.pop_if(|open| !forest.has(open.id, node)) {
-            close(&left, step);
+        // Loops that are left.
+        while let Some(last) = open.last()
+            && around.is_none_or(|around| !forest.is_within(around, last.id))
+        {
+            close(last, step);
+            open.pop();
         }
         if let Some(repeated) = forest.repeated_by(before, node)
             && let Some(outermost) = open.iter().rposition(|open| open.id == repeated)
@@ -67,9 +70,14 @@ pub fn iterations(
             }
         }
         let innermost = open.last().map(|open| open.id);
-        let around = std::iter::successors(around, |&id| forest.get(id).parent);
-        entered.extend(around.take_while(|&id| Some(id) != innermost));
-        open.extend(entered.drain(..).rev().map(|id| Open { id, first: step, begins_instance: true }));
+        let (mut entered, known) = (around, open.len());
+        while let Some(id) = entered
+            && entered != innermost
+        {
+            open.push(Open { id, first: step, begins_instance: true });
+            entered = forest.get(id).parent;
+        }
+        open[known..].reverse();
         before = node;
     }
     open.iter().rev().for_each(|open| close(open, count));

@@ -26,19 +26,7 @@ pub struct Outlier {
 
 /// Returns the iterations unlike those around them, by place. `error` is the error of the clocks in ticks.
 pub fn outliers(elapsed: &[Ticks], error: Ticks) -> Vec<Outlier> {
-    let count = elapsed.len();
-    let around = |at: usize| match count <= 2 * AROUND + 1 {
-        true => 0..count,
-        false => at.saturating_sub(AROUND)..(at + AROUND + 1).min(count),
-    };
-    let mut values = Vec::new();
-    let medians: Vec<f64> = (0..count)
-        .map(|at| {
-            values.clear();
-            values.extend(elapsed[around(at)].iter().map(|&ticks| ticks as f64));
-            median(&mut values)
-        })
-        .collect();
+    let medians = medians_around(elapsed);
     let excess: Vec<f64> =
         elapsed.iter().zip(&medians).map(|(&elapsed, median)| elapsed as f64 - median).collect();
     let usual = median(&mut excess.iter().map(|excess| excess.abs()).collect::<Vec<f64>>());
@@ -47,6 +35,32 @@ pub fn outliers(elapsed: &[Ticks], error: Ticks) -> Vec<Outlier> {
     };
     let unlike = excess.iter().copied().enumerate().filter(is_unlike);
     unlike.map(|(place, excess)| Outlier { place, excess }).collect()
+}
+
+/// The median of each value and those around it; of all if these are not more.
+fn medians_around(values: &[Ticks]) -> Vec<f64> {
+    let number = |ticks: Ticks| ticks as f64;
+    if values.len() <= 2 * AROUND + 1 {
+        return vec![median(&mut values.iter().copied().map(number).collect::<Vec<f64>>()); values.len()];
+    }
+    // Those around the current value, rising; at first those before the last one of the first value's.
+    let mut window: Vec<Ticks> = values[..AROUND].to_vec();
+    window.sort_unstable();
+    let place = |window: &[Ticks], value: Ticks| window.partition_point(|&other| other < value);
+    let median_at = |at: usize| {
+        if let Some(&value) = values.get(at + AROUND) {
+            window.insert(place(&window, value), value);
+        }
+        if let Some(left) = at.checked_sub(AROUND + 1) {
+            window.remove(place(&window, values[left]));
+        }
+        let middle = window.len() / 2;
+        match window.len() % 2 {
+            1 => number(window[middle]),
+            _ => f64::midpoint(number(window[middle - 1]), number(window[middle])),
+        }
+    };
+    (0..values.len()).map(median_at).collect()
 }
 
 /// Returns the relative change of the time of an iteration from the first to the last one; `None` where there is none that noise
@@ -102,6 +116,21 @@ mod tests {
         assert_eq!(outliers(&elapsed, 0), [Outlier { place: 20, excess: 20.0 }]);
         assert_eq!(places(&elapsed, 20), []);
         assert_eq!(places(&[], 0), []);
+    }
+
+    #[test]
+    fn medians_are_those_of_the_values_around() {
+        let mut draw = random(17);
+        for count in [0, 1, 2 * AROUND, 2 * AROUND + 1, 2 * AROUND + 2, 400] {
+            let values: Vec<Ticks> = (0..count).map(|_| Ticks::from(draw(50)) - 25).collect();
+            let around = |at: usize| match count <= 2 * AROUND + 1 {
+                true => &values[..],
+                false => &values[at.saturating_sub(AROUND)..(at + AROUND + 1).min(count)],
+            };
+            let median_at =
+                |at| median(&mut around(at).iter().map(|&ticks| ticks as f64).collect::<Vec<f64>>());
+            assert_eq!(medians_around(&values), (0..count).map(median_at).collect::<Vec<f64>>());
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub fn sites(sequence: &[Node]) -> Vec<Node> {
     let (mut chains, mut sites) = (Chains::default(), Sites::default());
     let mut list = Vec::with_capacity(sequence.len());
     for (place, owner) in owners.iter().enumerate() {
-        let is_symbol = matches!(fold.terms()[place], Term::Symbol(_));
+        let is_symbol = fold.terms()[place].is_symbol();
         let (outer, at) = match *owner {
             // A place of its own.
             Owner::Nobody | Owner::Guard { .. } if is_symbol => {
@@ -106,14 +106,10 @@ fn absorb(fold: &Fold) -> Vec<Owner> {
     let mut owners = vec![Owner::Nobody; terms.len()];
     // Terms that are an iteration of a loop beside them, or that loop.
     let mut is_taken = vec![false; terms.len()];
-    let body_of = |place: usize| match terms[place] {
-        Term::Loop(body) => Some(body),
-        Term::Symbol(_) => None,
-    };
-    let mut loops: Vec<usize> = (0..terms.len()).filter(|&place| body_of(place).is_some()).collect();
+    let mut loops: Vec<usize> = (0..terms.len()).filter(|&place| !terms[place].is_symbol()).collect();
     loops.sort_by_cached_key(|&place| (Reverse(fold.symbols(place)), place));
     for place in loops {
-        let Some(number) = body_of(place) else { continue };
+        let Some(number) = terms[place].body() else { continue };
         let body = fold.body(number);
         if is_taken[place] || fold.repeats(place)[0] < REPETITIONS || !LENGTHS.contains(&body.len()) {
             continue;

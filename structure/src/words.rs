@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::forest::{Forest, LoopId};
 use crate::iterations::{Iteration, Iterations};
 use crate::node::Node;
-use crate::partition::{Progression, partition};
+use crate::partition::{PartitionBuilder, Progression, partition};
 
 /// A part of a word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -44,20 +44,59 @@ pub fn words(forest: &Forest, sequence: &[Node], iterations: &Iterations, id: Op
     let whole = [Iteration { first: 0, end: crate::to_u32(sequence.len()), begins_instance: true }];
     let all: &[Iteration] = id.map_or(&whole, |id| &iterations[id.index()]);
     let (words, of_iterations) = numbered(forest, sequence, iterations, (id, all));
-    let numbers = by_instance(all, &of_iterations, words.len());
-    let instances = all.iter().filter(|iteration| iteration.begins_instance).count();
-    let mut counts = vec![0; words.len()];
-    of_iterations.iter().for_each(|&word| counts[word as usize] += 1);
-    let mut guards: Vec<Vec<u32>> = vec![Vec::new(); words.len()];
-    (0..).zip(&of_iterations).for_each(|(number, &word)| guards[word as usize].push(number));
-    let word = |(((parts, count), guard), by_instance): (((_, _), Vec<u32>), Vec<Vec<u32>>)| {
-        let is_by_instance =
-            by_instance.len() == instances && by_instance.windows(2).all(|pair| pair[0] == pair[1]);
-        let guard = if is_by_instance { by_instance.into_iter().next().unwrap_or_default() } else { guard };
-        Word { parts, count, guard: partition(guard), is_by_instance }
+    let mut uses: Vec<Uses> = vec![Uses::default(); words.len()];
+    let (mut instances, mut at) = (0, 0);
+    for ((number, iteration), &word) in (0..).zip(all).zip(&of_iterations) {
+        if iteration.begins_instance {
+            (instances, at) = (instances + 1, 0);
+        }
+        uses[word as usize].add(number, (instances, at));
+        at += 1;
+    }
+    let word = |(parts, uses): (Vec<WordPart>, Uses)| {
+        let is_by_instance = uses.is_the_same_in(instances);
+        let Uses { count, guard, first, .. } = uses;
+        let guard = if is_by_instance { partition(first) } else { guard.finish() };
+        Word { parts, count, guard, is_by_instance }
     };
-    let all = words.into_iter().zip(counts).zip(guards).zip(numbers).map(word).collect();
-    Words { all, of_iterations }
+    Words { all: words.into_iter().zip(uses).map(word).collect(), of_iterations }
+}
+
+/// The iterations with a word.
+#[derive(Clone, Default)]
+struct Uses {
+    count: u64,
+    /// Their numbers through all instances.
+    guard: PartitionBuilder,
+    /// Their numbers in the first instance with the word.
+    first: Vec<u32>,
+    /// Instances with the word, the latest one, and how many iterations there have been the same as in the first one.
+    instances: u32,
+    latest: u32,
+    same: usize,
+    is_other: bool,
+}
+
+impl Uses {
+    /// Adds an iteration: its number through all, and its instance, from 1, and number there.
+    fn add(&mut self, number: u32, (instance, at): (u32, u32)) {
+        self.count += 1;
+        self.guard.push(number);
+        if self.latest != instance {
+            self.is_other |= self.same != self.first.len();
+            (self.latest, self.instances, self.same) = (instance, self.instances + 1, 0);
+        }
+        if self.instances == 1 {
+            self.first.push(at);
+        }
+        self.is_other |= self.first.get(self.same) != Some(&at);
+        self.same += 1;
+    }
+
+    /// Whether the word is in the same iterations of each of so many instances.
+    fn is_the_same_in(&self, instances: u32) -> bool {
+        !self.is_other && self.same == self.first.len() && self.instances == instances
+    }
 }
 
 /// The word of each iteration of a loop, by its number in the order of first occurrences.
@@ -93,7 +132,9 @@ fn numbered(
                 }
             }
         }
-        let number = numbers.get(&parts[..]).copied().unwrap_or_else(|| {
+        // Mostly the same as before.
+        let before = of_iterations.last().copied().filter(|&before: &u32| words[before as usize] == parts);
+        let number = before.or_else(|| numbers.get(&parts[..]).copied()).unwrap_or_else(|| {
             let number = crate::to_u32(words.len());
             numbers.insert(parts.clone(), number);
             words.push(parts.clone());
@@ -102,29 +143,6 @@ fn numbered(
         of_iterations.push(number);
     }
     (words, of_iterations)
-}
-
-/// By word: for each instance with it, the numbers of its iterations there, from 0.
-fn by_instance(all: &[Iteration], words: &[u32], count: usize) -> Vec<Vec<Vec<u32>>> {
-    let mut numbers: Vec<Vec<Vec<u32>>> = vec![Vec::new(); count];
-    // By word: the instance in which it was last.
-    let mut latest = vec![0; count];
-    let (mut instance, mut number) = (0, 0);
-    for (iteration, &word) in all.iter().zip(words) {
-        let word = word as usize;
-        if iteration.begins_instance {
-            (instance, number) = (instance + 1, 0);
-        }
-        if latest[word] != instance {
-            latest[word] = instance;
-            numbers[word].push(Vec::new());
-        }
-        if let Some(numbers) = numbers[word].last_mut() {
-            numbers.push(number);
-        }
-        number += 1;
-    }
-    numbers
 }
 
 /// The instances of a loop.

@@ -22,7 +22,8 @@ trait Integer: Copy + Default {
     const WIDTH: usize;
     fn minus(self, other: Self) -> Self;
     fn plus(self, other: Self) -> Self;
-    fn put(self, bytes: &mut Vec<u8>);
+    /// Puts its bytes, as many as it has.
+    fn put(self, bytes: &mut [u8]);
     /// The integer with these bytes, as many as it has.
     fn get(bytes: &[u8]) -> Self;
 }
@@ -40,8 +41,8 @@ macro_rules! integers {
                 self.wrapping_add(other)
             }
 
-            fn put(self, bytes: &mut Vec<u8>) {
-                bytes.extend(self.to_le_bytes());
+            fn put(self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.to_le_bytes());
             }
 
             fn get(bytes: &[u8]) -> Self {
@@ -54,10 +55,10 @@ macro_rules! integers {
 integers!(u8, u16, u32, u64, i64);
 
 fn put_all<T: Integer>(rows: &[T], is_delta: bool) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(T::WIDTH * rows.len());
+    let mut bytes = vec![0; T::WIDTH * rows.len()];
     let mut before = T::default();
-    for &row in rows {
-        (if is_delta { row.minus(before) } else { row }).put(&mut bytes);
+    for (bytes, &row) in bytes.chunks_exact_mut(T::WIDTH).zip(rows) {
+        (if is_delta { row.minus(before) } else { row }).put(bytes);
         before = row;
     }
     bytes

@@ -79,6 +79,11 @@ impl MetricSeries {
     fn new(rows: usize, has_shares: bool) -> MetricSeries {
         MetricSeries { values: vec![Spread::NONE; rows], has_shares, locations: 0 }
     }
+
+    /// Whether it is known what is outside of iterations.
+    pub fn has_outside(&self) -> bool {
+        self.values.first().is_some_and(|outside| outside.most_at != u32::MAX)
+    }
 }
 
 /// Ticks of a location in an iteration that is looked at closely.

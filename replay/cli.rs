@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use otf2::Io;
 use replay::options::{INSTANCES, WINDOWS};
+use replay::short::{KEPT, ShortOptions};
 use replay::{DetailsPlace, Focus, MemoryLimit, Options, Semantics};
 
 /// Find where the ranks of an MPI program waited for each other, and why.
@@ -83,6 +84,26 @@ pub(crate) struct Cli {
     /// matched and judged: causes before the part are charged where they are. The report has no details.
     #[arg(long, value_name = "WHAT", value_parser = Focus::parse, hide_short_help = true, conflicts_with = "details")]
     focus: Vec<Focus>,
+    /// Write an archive with a few iterations of the main loop that stand for all others
+    ///
+    /// These, MPI_Init and MPI_Finalize are all that it has; recording is off elsewhere. The directory must not exist.
+    /// Not with --clock-correction, as times stay as they are.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["clock_correction", "focus"], hide_short_help = true)]
+    short: Option<PathBuf>,
+
+    /// Iterations of the short archive, at most [default: 10]
+    #[arg(
+        long,
+        value_name = "K",
+        requires = "short",
+        value_parser = clap::value_parser!(u16).range(1..),
+        hide_short_help = true
+    )]
+    keep: Option<u16>,
+
+    /// Keep all that is in no iteration of the main loop in the short archive
+    #[arg(long, requires = "short", hide_short_help = true)]
+    keep_outside: bool,
 
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
@@ -157,6 +178,11 @@ impl Cli {
             windows: self.details_windows.map_or(WINDOWS, usize::from),
             structure: self.structure == StructureName::Auto,
             focus: self.focus.clone(),
+            short: self.short.as_ref().map(|directory| ShortOptions {
+                directory: directory.clone(),
+                keep: self.keep.map_or(KEPT, usize::from),
+                keep_outside: self.keep_outside,
+            }),
             clock_correction: self.clock_correction,
             force: self.force,
             ..Options::new(&self.experiment)

@@ -59,6 +59,7 @@ pub mod results;
 pub mod scratch;
 pub mod severity;
 pub mod shared;
+pub mod short;
 pub mod signals;
 pub mod solvers;
 pub mod statistics;
@@ -89,7 +90,8 @@ pub use exchange::Exchange;
 pub use focus::Focus;
 pub use options::{DetailsPlace, MemoryLimit, Options, Semantics};
 pub use report::{
-    ComparedIterations, IterationTimes, MainLoop, RecordedIterations, StructureSummary, Summary, WaitState,
+    ComparedIterations, Extrapolated, IterationTimes, MainLoop, RecordedIterations, StructureSummary,
+    Summary, WaitState,
 };
 
 use crate::structure::{Agreed, ByIteration, FoundStructure};
@@ -114,6 +116,7 @@ use report::{FocusSummary, Found};
 use report_paths::ReportPaths;
 use results::Instances;
 use shared::Shared;
+use short::{NewDirectory, ShortOptions};
 use statistics::Statistics;
 use tools::Tools;
 use trace::Trace;
@@ -191,6 +194,9 @@ struct Job {
     focus: Vec<Focus>,
     /// Names of regions whose visits are phases.
     phases: Vec<String>,
+    short: Option<ShortOptions>,
+    /// The directory of the short archive, at the process of worker 0.
+    short_directory: Option<NewDirectory>,
     /// What is known of the iterations that the recording was limited to.
     recorded: RecordedIterations,
     details_place: DetailsPlace,
@@ -206,6 +212,14 @@ impl Job {
         let target = target(options, &archive);
         if exchange.worker() == 0 {
             report::check_target(&target, options.details_place(), options.force)?;
+        }
+        if options.short.is_some() && !options.has_structure() {
+            return Err(Error::new(
+                "--short needs the loops of the program: leave out --structure none, --semantics reference and --focus",
+            ));
+        }
+        if options.short.is_some() && options.clock_correction {
+            return Err(Error::new("--short copies times as they are: leave out --clock-correction"));
         }
         let file = archive.definition_file()?;
         let basis = Basis::new(options, &archive, &file);
@@ -247,6 +261,8 @@ impl Job {
         let others = weights[..mine.start].iter().chain(&weights[mine.end..]);
         let others = others.fold(0, |sum: u64, &bytes| sum.saturating_add(bytes));
         let estimate = Estimate::new(options, mine.map(size), others);
+        let short = options.short.as_ref().filter(|_| exchange.worker() == 0);
+        let short_directory = short.map(|short| NewDirectory::create(&short.directory)).transpose()?;
         let memory = Memory::of_this_process(threads);
         if let Some(limit) = &options.memory {
             memory.limit(limit, estimate)?;
@@ -268,6 +284,8 @@ impl Job {
             has_structure: options.has_structure(),
             focus: options.focus.clone(),
             phases,
+            short: options.short.clone(),
+            short_directory,
             recorded,
             details_place: options.details_place(),
             instances: options.instances,
@@ -459,12 +477,16 @@ impl Job {
         progress.phase("find wait states");
         let bounds = statistics::bounds(&walked, trace.semantics, exchange)?;
         let clock_error = clock_errors::largest(&walked, &matches, exchange)?;
-        let mut by_iteration = match (agreed, &mut found_structure) {
+        let mut by_iteration = match (agreed.clone(), &mut found_structure) {
             (Some(agreed), FoundStructure::Loop(structure)) => {
                 ByIteration::prepare(&tools, agreed, structure, &walked, clock_error, exchange)?
             }
             _ => None,
         };
+        let found = (agreed.as_deref(), &found_structure);
+        let plan = self.short.as_ref().map(|short| short::plan(&tools, short, &walked, found, exchange));
+        let plan = plan.transpose()?;
+        drop(agreed);
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::new(has_details);
@@ -520,6 +542,15 @@ impl Job {
             structure.series = Some(by_iteration.of_all(exchange)?);
         }
 
+        let short = match (&self.short, plan) {
+            (Some(options), Some(plan)) => {
+                progress.phase("write short archive");
+                let Job { archive, weights, .. } = self;
+                let source = short::SourceArchive { archive, bytes: weights, first: block.start };
+                short::write(&tools, options, source, plan, &found_structure, exchange)?
+            }
+            _ => None,
+        };
         progress.phase("report");
         memory.check(report::bytes_needed(&processes))?;
         scratch::verify()?;
@@ -562,7 +593,13 @@ impl Job {
         let summary = match written {
             Some((mut summary, report)) => {
                 summary.recorded = self.recorded.clone();
+                summary.recorded.extrapolate(trace, metrics, &found_structure);
+                if summary.recorded.stand_for_others() {
+                    summary.structure.of_representatives();
+                }
+                summary.short = short;
                 signals::decide();
+                self.short_directory.iter().try_for_each(NewDirectory::put_in_place)?;
                 report.put_in_place()?;
                 debug!(path = ?self.target, "report put in place");
                 Some(summary)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use otf2::Io;
 
 use crate::focus::Focus;
+use crate::short::ShortOptions;
 use crate::solvers;
 
 /// The definitions of wait states to follow. `docs/differences.md` lists how they differ.
@@ -91,6 +92,8 @@ pub struct Options {
     pub structure: bool,
     /// What is counted: what lies in all of them; all of the run if there are none.
     pub focus: Vec<Focus>,
+    /// Write an archive with those iterations that stand for all others.
+    pub short: Option<ShortOptions>,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -114,6 +117,7 @@ impl Options {
             windows: WINDOWS,
             structure: true,
             focus: Vec::new(),
+            short: None,
             clock_correction: false,
             force: false,
         }

@@ -33,6 +33,7 @@ mod robustness;
 mod second_implementation;
 mod series;
 mod serve;
+mod short;
 mod show;
 mod structure;
 mod support;

@@ -17,7 +17,8 @@ use crate::int::{to_u32, to_u64, to_usize, words};
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
 use crate::structure::{
-    Detail, IterationCause, IterationTotals, MetricSeries, Series, SeriesMap, Signature, Spread, Structure,
+    Detail, IterationCause, IterationTotals, MetricSeries, Phase, PhaseOf, Prediction, Series, SeriesMap,
+    Signature, Spread, Structure,
 };
 use crate::wire::Half;
 
@@ -75,12 +76,57 @@ pub(super) fn tables(
         disagreeing: structure.correspondence.disagreeing,
         metrics: values.keys().map(|&metric| metrics.list[metric].id.into()).collect(),
         kinds: signature.clusters.iter().map(kind).collect(),
+        signature: signed(metrics, structure, &signature),
         trend: signature.trend,
         causes: series.causes.iter().map(cause).collect(),
         map_span: shape.span.into(),
         map_block: shape.blocks.size(),
     };
     (tables, main_loop)
+}
+
+/// What stands for the run.
+fn signed(metrics: &Metrics, structure: &Structure, signature: &Signature) -> manifest::Signature {
+    let name = |metric: MetricId| String::from(metrics.list[metric].id);
+    if structure.signature.is_none() {
+        return manifest::Signature::default();
+    }
+    let prediction = |of: String, it: Prediction| {
+        let Prediction { measured, predicted, by_first } = it;
+        manifest::Prediction { of, measured, predicted, by_first }
+    };
+    let times = |predictions: [Prediction; 3]| -> Vec<manifest::Prediction> {
+        let names = ["elapsed".into(), name(metrics.time), name(metrics.mpi)];
+        names.into_iter().zip(predictions).map(|(of, it)| prediction(of, it)).collect()
+    };
+    let phase = |phase: &Phase| {
+        let (of, number) = match phase.of {
+            PhaseOf::MainLoop => ("main loop", 0),
+            PhaseOf::OtherLoop(number) => ("other loop", number),
+            PhaseOf::Stretch(number) => ("stretch", number),
+            PhaseOf::BetweenInstances => ("between instances", 0),
+        };
+        manifest::Phase {
+            of: of.into(),
+            number: to_u64(number) + 1,
+            representative: phase.representative,
+            weight: phase.weight,
+            elapsed: phase.elapsed,
+            time: phase.time as f64,
+            mpi: phase.mpi as f64,
+            share: phase.share,
+            is_relevant: phase.is_relevant(),
+        }
+    };
+    let weights = structure.signature_weights();
+    let mut of_run = times(structure.run_times(&weights));
+    let of_metrics = structure.run_metrics(&weights).into_iter();
+    of_run.extend(of_metrics.map(|(metric, it)| prediction(name(metric), it)));
+    manifest::Signature {
+        phases: structure.phases(&weights).iter().map(phase).collect(),
+        of_loop: times(signature.predictions),
+        of_run,
+    }
 }
 
 /// Table `series`.

@@ -66,7 +66,7 @@ pub(super) fn numbers(trace: &Trace, walked: &Walked) -> Vec<Numbers> {
     let collectives = &walked.operations.collectives;
     let sure = walked.operations.gap.map_or(collectives.len(), |gap| gap.collectives);
     // Missing handles are not counted, unlike missing operations that move data.
-    let sure_handles = walked.operations.pause.map_or(sure, |pause| sure.min(pause.collectives));
+    let sure_handles = walked.operations.uneven_pause.map_or(sure, |pause| sure.min(pause.collectives));
     let missing: FxHashMap<u32, u64> = walked.operations.unrecorded.collectives.iter().copied().collect();
     // By communicator and series: number of the next operation, and of operations before the gap.
     let mut extents: Extents = Extents::default();

@@ -24,6 +24,7 @@ mod sides;
 mod stalls;
 mod threads;
 mod told;
+mod unanimous;
 mod waits;
 
 use std::sync::Arc;
@@ -58,6 +59,7 @@ use rounds::Rounds;
 pub use sides::{Facts, PostingFacts, Receipt, SendFacts, Sides};
 pub use stalls::Stall;
 use told::Parts;
+pub(crate) use unanimous::{Said, unanimous};
 
 /// The partners of a process's operations; positions as in its [`Operations`].
 #[derive(Clone, Debug, Default)]

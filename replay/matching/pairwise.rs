@@ -151,7 +151,7 @@ fn nonblocking(walked: &Walked) -> impl Iterator<Item = Part> {
     let all = &operations.nonblocking;
     let calls = (!all.is_empty()).then(|| ProgressCalls::new(operations));
     let open = all.iter().position(|operation| operation.done.is_none());
-    let gaps = [operations.gap, operations.pause].into_iter().flatten().map(|gap| gap.nonblocking);
+    let gaps = [operations.gap, operations.uneven_pause].into_iter().flatten().map(|gap| gap.nonblocking);
     let sure = gaps.chain(open).min().unwrap_or(all.len());
     let key = |operation: &NonBlocking, done: &Done| {
         (done.communicator, series(done.neighbors), operation.persistent)
@@ -176,6 +176,13 @@ fn nonblocking(walked: &Walked) -> impl Iterator<Item = Part> {
         Some(of_nonblocking(walked, calls.as_ref()?, position, (operation, &done), numbers))
     };
     all.iter().zip(instances).enumerate().filter_map(part)
+}
+
+/// The non-blocking operations of a process: position, communicator, and series, number and persistent operation on it.
+pub(super) fn numbered(walked: &Walked) -> impl Iterator<Item = (u32, u32, (Series, u32, u32))> {
+    nonblocking(walked).map(|Part { part, persistent, .. }| {
+        (part.position, part.communicator, (part.kind.series, part.instance, persistent))
+    })
 }
 
 /// The series of a non-blocking operation.

@@ -5,13 +5,14 @@ use model::Ticks;
 use crate::ids::CallId;
 use crate::operations::Operations;
 
-/// The calls of a process in which MPI makes progress, in the order of time.
+/// The calls of a process in which MPI makes progress, in the order of time; with stretches in which recording was off, as nobody
+/// knows whether it was in MPI then.
 #[derive(Clone, Debug)]
 pub(super) struct ProgressCalls {
     list: Vec<ProgressCall>,
 }
 
-/// A call in which MPI makes progress.
+/// A call in which MPI makes progress, or a stretch, which has no number.
 #[derive(Clone, Copy, Debug)]
 struct ProgressCall {
     enter: Ticks,
@@ -31,6 +32,9 @@ impl ProgressCalls {
                 list.push(ProgressCall { enter: call.interval.enter, id, left: call.interval.leave });
             }
         }
+        for off in &operations.off {
+            list.push(ProgressCall { enter: off.enter, id: CallId::NONE, left: off.leave });
+        }
         // Clocks of threads may differ.
         list.sort_by_key(|call| call.enter);
         let mut latest = Ticks::MIN;
@@ -41,17 +45,18 @@ impl ProgressCalls {
         ProgressCalls { list }
     }
 
-    /// The first call that is entered after another one was left; of calls in one tick the order of events decides.
+    /// The first call that is entered after another one was left, if that is known; of calls in one tick the order of events
+    /// decides.
     pub(super) fn next(&self, id: CallId, left: Ticks) -> Option<CallId> {
         let at = self.list.partition_point(|call| call.enter < left);
-        self.list[at..].iter().map(|call| call.id).find(|&next| next > id)
+        self.list[at..].iter().map(|call| call.id).find(|&next| next > id).filter(|next| !next.is_none())
     }
 
-    /// The first call that is entered after a time, if no thread is in one at that time.
+    /// The first call that is entered after a time, if no thread is in one at that time, as far as that is known.
     pub(super) fn return_after(&self, time: Ticks) -> Option<CallId> {
         let at = self.list.partition_point(|call| call.enter <= time);
         let is_inside = at.checked_sub(1).is_some_and(|before| self.list[before].left > time);
-        self.list.get(at).filter(|_| !is_inside).map(|call| call.id)
+        self.list.get(at).filter(|call| !is_inside && !call.id.is_none()).map(|call| call.id)
     }
 }
 
@@ -89,6 +94,17 @@ mod tests {
         let calls = ProgressCalls::new(&process(&[(0, 10, 20), (1, 12, 40), (0, 22, 25), (0, 50, 60)]));
         let back = |time| calls.return_after(time).map(CallId::index);
         assert_eq!([9, 10, 21, 30, 40, 50, 60].map(back), [Some(0), None, None, None, Some(3), None, None]);
+    }
+
+    #[test]
+    fn nobody_knows_when_a_process_returns_while_recording_is_off() {
+        let mut operations = process(&[(0, 10, 20), (0, 40, 50), (0, 60, 70)]);
+        operations.off = vec![patterns::matched::Interval::new(25, 35)];
+        let calls = ProgressCalls::new(&operations);
+        let back = |time| calls.return_after(time).map(CallId::index);
+        assert_eq!([5, 22, 30, 36, 55].map(back), [Some(0), None, None, Some(1), Some(2)]);
+        let next = |id, left| calls.next(CallId::new(id), left).map(CallId::index);
+        assert_eq!([next(0, 20), next(1, 50)], [None, Some(2)]);
     }
 
     #[test]

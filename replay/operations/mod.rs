@@ -250,6 +250,10 @@ pub struct Operations {
     pub was_off: bool,
     /// The first pause of recording with counts of missing operations, if any.
     pub pause: Option<Gap>,
+    /// Stretches in which recording was off on a thread; [`Ticks::MAX`] ends those that go on.
+    pub off: Vec<Interval>,
+    /// The first of these with counts of messages and of blocking collective operations that move data, but of no others.
+    pub uneven_pause: Option<Gap>,
     /// Operations missing because of pauses.
     pub unrecorded: Unrecorded,
     /// Whether receives were posted that the trace does not complete.
@@ -300,10 +304,13 @@ impl Operations {
         self.gap.get_or_insert(here);
     }
 
-    /// Marks a pause: from here on operations may be missing, which are counted.
-    pub fn pause(&mut self) {
+    /// Marks a pause: from here on operations may be missing, which are counted; `is_even` if whole operations are, on all members.
+    pub fn pause(&mut self, is_even: bool) {
         let here = self.here();
         self.pause.get_or_insert(here);
+        if !is_even {
+            self.uneven_pause.get_or_insert(here);
+        }
     }
 
     /// Marks that recording is switched off without counting.
@@ -350,6 +357,7 @@ impl Operations {
         self.probes.shrink_to_fit();
         self.left.sort_unstable_by_key(|&(call, _)| call);
         self.left.shrink_to_fit();
+        self.off.shrink_to_fit();
         self.unrecorded.shrink();
         self.barriers.shrink_to_fit();
         self.parallel_regions.shrink_to_fit();

@@ -24,8 +24,12 @@ mod write;
 
 pub(crate) use cube::region;
 pub use focus::FocusSummary;
-pub use recorded::{ComparedIterations, IterationTimes, RecordedIterations};
+pub use recorded::{
+    ComparedIterations, Extrapolated, ITERATIONS_TABLE, IterationColumns, IterationTimes, RecordedIterations,
+};
+pub(crate) use structure::loop_place;
 pub use structure::{Kind, MainLoop, StructureSummary, Unlike};
+pub(crate) use summary::printable;
 pub use summary::{Causes, Culprit, Summary, WaitState};
 pub use target::check_target;
 pub use write::{Found, bytes_needed, write};

@@ -9,6 +9,8 @@ use details::Table;
 use otf2::Archive;
 
 use super::summary::printable;
+use crate::metrics::Metrics;
+use crate::structure::FoundStructure;
 use crate::trace::Trace;
 
 /// Properties of archives: who has recorded which iterations, of which loop, and how many it had.
@@ -16,8 +18,20 @@ const WINDOWS: &str = "REPLAY::WINDOWS";
 const LOOP: &str = "REPLAY::LOOP";
 const COUNT: &str = "REPLAY::LOOP_ITERATIONS";
 
-/// Extension of the table of all iterations, beside the anchor.
-const TABLE: &str = "iterations";
+/// Name of the table of all iterations, and extension of its file, beside the anchor.
+pub const ITERATIONS_TABLE: &str = "iterations";
+
+/// Columns of this table.
+#[derive(Clone, Copy, Debug)]
+pub struct IterationColumns;
+
+impl IterationColumns {
+    /// Those that all have.
+    pub const NAMES: [&str; 6] = ["first", "count", "elapsed", "time", "mpi", "recorded"];
+
+    /// How many iterations a recorded one stands for; not in recordings.
+    pub const WEIGHT: &str = "weight";
+}
 
 /// What is known of the iterations that a recording was limited to.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -44,6 +58,23 @@ pub struct ComparedIterations {
     pub recorded: Vec<[u64; 2]>,
     /// Time of the timed ones, and of the recorded ones.
     pub times: [IterationTimes; 2],
+    /// The iterations that stand for others, of an archive that was made of these, with the number that each stands for.
+    pub weights: Vec<(u64, u64)>,
+    /// Seconds that the timed ones would take if others were like those that stand for them.
+    pub weighted: f64,
+    /// Wait states in the recorded ones, and in all if others are like those that stand for them.
+    pub extrapolated: Vec<Extrapolated>,
+}
+
+/// A wait state in iterations that stand for others.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Extrapolated {
+    /// The name of the pattern.
+    pub title: &'static str,
+    /// Seconds in these.
+    pub seconds: f64,
+    /// Seconds in all if others are like them.
+    pub in_all: f64,
 }
 
 /// Times of some iterations.
@@ -58,6 +89,47 @@ pub struct IterationTimes {
 }
 
 impl RecordedIterations {
+    /// The properties of an archive with some of so many iterations of a loop at a place.
+    pub fn properties(iterations: usize, place: Option<String>) -> Vec<(String, String)> {
+        let place = place.map(|place| (LOOP, place.replace('\0', "")));
+        let all = [(WINDOWS, "common".to_owned()), (COUNT, iterations.to_string())];
+        all.into_iter().chain(place).map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// Whether they were kept to stand for others.
+    pub fn stand_for_others(&self) -> bool {
+        matches!(self, RecordedIterations::Known(compared) if !compared.weights.is_empty())
+    }
+
+    /// Adds wait states as far as the iterations of a run are those that stand for others.
+    pub fn extrapolate(&mut self, trace: &Trace, metrics: &Metrics, found: &FoundStructure) {
+        let (RecordedIterations::Known(compared), FoundStructure::Loop(structure)) = (self, found) else {
+            return;
+        };
+        let Some(series) = structure.series.as_ref().filter(|series| series.blocks.size() == 1) else {
+            return;
+        };
+        if compared.weights.len() != structure.iterations.len() {
+            return;
+        }
+        let mut all: Vec<Extrapolated> = Vec::new();
+        for pattern in metrics.patterns.iter().filter(|pattern| pattern.is_outermost_waiting) {
+            let Some(of_metric) = series.metrics.get(&pattern.metric) else { continue };
+            let seconds = |at: usize| trace.definitions.clock.seconds(of_metric.values[at + 1].sum);
+            let weighted = compared.weights.iter().enumerate();
+            let extrapolated = Extrapolated {
+                title: metrics.title(pattern.metric),
+                seconds: (0..compared.weights.len()).map(seconds).sum(),
+                in_all: weighted.map(|(at, &(_, weight))| weight as f64 * seconds(at)).sum(),
+            };
+            all.push(extrapolated);
+        }
+        all.retain(|one| one.in_all > 0.0);
+        all.sort_by(|a, b| b.in_all.total_cmp(&a.in_all));
+        all.truncate(super::summary::NAMED);
+        compared.extrapolated = all;
+    }
+
     /// Reads what an archive tells of its iterations.
     pub fn read(archive: &Archive, trace: &Trace) -> RecordedIterations {
         let properties = &archive.anchor().properties;
@@ -74,7 +146,7 @@ impl RecordedIterations {
                 );
             }
         }
-        let path = archive.anchor_path().with_extension(TABLE);
+        let path = archive.anchor_path().with_extension(ITERATIONS_TABLE);
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(cause) if cause.kind() == ErrorKind::NotFound => {
@@ -121,16 +193,19 @@ struct Row {
     time: u64,
     mpi: u64,
     is_recorded: bool,
+    /// How many iterations it stands for; `None` if nobody has said so.
+    weight: Option<u64>,
 }
 
 /// Returns the rows of a table, if they follow each other.
 fn rows(table: &Table) -> Option<Vec<Row>> {
     let column = |name: &str| table.column(name)?.values.numbers();
-    let names = ["first", "count", "elapsed", "time", "mpi", "recorded"];
-    let columns = names.into_iter().map(column).collect::<Option<Vec<_>>>()?;
+    let columns = IterationColumns::NAMES.into_iter().map(column).collect::<Option<Vec<_>>>()?;
+    let weights = column(IterationColumns::WEIGHT);
     let row = |at: usize| {
         let [first, count, elapsed, time, mpi, recorded] = std::array::from_fn(|column| columns[column][at]);
-        Row { first, count, elapsed, time, mpi, is_recorded: recorded > 0 }
+        let weight = weights.as_ref().map(|weights| weights[at]);
+        Row { first, count, elapsed, time, mpi, is_recorded: recorded > 0, weight }
     };
     let rows: Vec<Row> = (0..table.rows()).map(row).collect();
     let follow = |pair: &[Row]| pair[0].first.checked_add(pair[0].count) == Some(pair[1].first);
@@ -166,6 +241,9 @@ fn compare(rows: &[Row], count: Option<u64>, seconds: impl Fn(u64) -> f64) -> Op
         timed,
         recorded: stretches,
         times: [times(&mut rows.iter()), times(&mut recorded())],
+        weights: recorded().filter_map(|row| Some((row.first, row.weight?))).collect(),
+        weighted: recorded().map(|row| row.weight.unwrap_or(0) as f64 * seconds(row.elapsed)).sum(),
+        extrapolated: Vec::new(),
     };
     (compared.times[1].count > 0).then_some(compared)
 }
@@ -174,6 +252,9 @@ impl ComparedIterations {
     /// How long the timed iterations would take if all were like the recorded ones, in seconds.
     pub fn predicted(&self) -> f64 {
         let [all, recorded] = self.times;
+        if !self.weights.is_empty() {
+            return self.weighted;
+        }
         recorded.elapsed * all.count as f64 / recorded.count as f64
     }
 }
@@ -206,24 +287,32 @@ impl fmt::Display for ComparedIterations {
         }
         writeln!(f, " took {:.6} s, {:.1} % of their time in MPI", all.elapsed, 100.0 * all.in_mpi)?;
         let ranges: Vec<String> = self.recorded.iter().copied().map(range).collect();
+        let word = if self.weights.is_empty() { "recorded" } else { "kept" };
         write!(
             f,
-            "  Of these {} took {:.6} s, {:.1} % in MPI, and were recorded",
+            "  Of these {} took {:.6} s, {:.1} % in MPI, and were {word}",
             ranges.join(", "),
             recorded.elapsed,
             100.0 * recorded.in_mpi
         )?;
         let predicted = self.predicted();
         let error = 100.0 * (predicted - all.elapsed) / all.elapsed;
-        write!(f, ": scaled up to {} that is {predicted:.6} s", all.count)?;
+        match self.weights.is_empty() {
+            true => write!(f, ": scaled up to {} that is {predicted:.6} s", all.count)?,
+            false => write!(f, ": each stands for those like it, extrapolated that is {predicted:.6} s")?,
+        }
         match error {
-            _ if all.elapsed <= 0.0 => writeln!(f),
-            error if error.abs() < 0.05 => writeln!(f, ", right within 0.1 %"),
+            _ if all.elapsed <= 0.0 => writeln!(f)?,
+            error if error.abs() < 0.05 => writeln!(f, ", right within 0.1 %")?,
             error => {
                 let word = if error < 0.0 { "too short" } else { "too long" };
-                writeln!(f, ", {:.1} % {word}", error.abs())
+                writeln!(f, ", {:.1} % {word}", error.abs())?;
             }
         }
+        for Extrapolated { title, seconds, in_all } in &self.extrapolated {
+            writeln!(f, "  {title} in kept iterations: {seconds:.6} s, extrapolated to all {in_all:.6} s")?;
+        }
+        Ok(())
     }
 }
 
@@ -233,7 +322,7 @@ mod tests {
     use details::{Column, Values};
 
     fn row(first: u64, count: u64, [elapsed, time, mpi]: [u64; 3], is_recorded: bool) -> Row {
-        Row { first, count, elapsed, time, mpi, is_recorded }
+        Row { first, count, elapsed, time, mpi, is_recorded, weight: None }
     }
 
     /// Iterations 1 to 12 at 10 ticks, but 11, at 30.

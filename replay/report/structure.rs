@@ -12,7 +12,8 @@ use crate::fraction::float;
 use crate::int::to_u64;
 use crate::report_paths::ReportPaths;
 use crate::structure::{
-    Correspondence, FoundStructure, ITERATIONS, IterationTotals, SHARE, Signature, Structure,
+    Correspondence, FIRST, FoundStructure, ITERATIONS, IterationTotals, Place, Prediction, SHARE, Signature,
+    Structure,
 };
 use crate::trace::Trace;
 
@@ -107,6 +108,15 @@ impl StructureSummary {
     }
 }
 
+impl StructureSummary {
+    /// Leaves out what compares iterations with each other: those that were kept to stand for others are unlike by choice.
+    pub(crate) fn of_representatives(&mut self) {
+        if let StructureSummary::MainLoop(main_loop) = self {
+            (main_loop.unlike, main_loop.kinds, main_loop.trend) = Default::default();
+        }
+    }
+}
+
 impl fmt::Display for StructureSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -147,12 +157,21 @@ pub struct MainLoop {
     pub unlike: Vec<Unlike>,
     /// Kinds of iterations, the largest first.
     pub kinds: Vec<Kind>,
+    /// The time of the loop as predicted from those that stand for kinds.
+    pub prediction: Prediction,
     /// Change of an iteration's time over the run, relative to the median; `None` without a trend.
     pub trend: Option<f64>,
     /// Whether values by iteration are known: not if memory is short.
     pub has_series: bool,
     /// How iterations of different locations correspond.
     pub correspondence: Correspondence,
+}
+
+/// The call that each iteration begins with, and its line; `None` if they begin with several.
+pub(crate) fn loop_place(trace: &Trace, place: &Place) -> Option<String> {
+    let site = trace.sites.get(place.site as usize);
+    let site = site.map_or(String::new(), |site| format!(" ({})", names::place(site)));
+    (!place.header.is_empty()).then(|| format!("{}{site}", names::regions(trace, &place.header)))
 }
 
 impl MainLoop {
@@ -168,7 +187,8 @@ impl MainLoop {
             all.sort_unstable();
             [all.len() / 2, 0, all.len() - 1].map(|at| seconds(all[at]))
         };
-        let Signature { clusters, mut outliers, trend, .. } = structure.signature.clone().unwrap_or_default();
+        let Signature { clusters, mut outliers, trend, predictions, .. } =
+            structure.signature.clone().unwrap_or_default();
         outliers.sort_by(|a, b| b.excess.abs().total_cmp(&a.excess.abs()));
         let [usual_computation, ..] = median(|one| one.computation.most);
         let causes = structure.series.as_ref().map_or(&[][..], |series| &series.causes);
@@ -200,21 +220,13 @@ impl MainLoop {
             .map(|kind| Kind { count: kind.members.len(), like: to_u64(kind.representative) + 1 })
             .collect();
         kinds.sort_by_key(|kind| (Reverse(kind.count), kind.like));
-        let header = || {
-            let call = names::regions(trace, &place.header);
-            let site = trace.sites.get(place.site as usize);
-            let site = site.map_or(String::new(), |site| format!(" ({})", names::place(site)));
-            match place.is_everywhere {
-                true => format!("each begins with {call}{site}"),
-                false => format!(
-                    "on {} each begins with {call}{site}",
-                    trace.location_name(place.location as usize)
-                ),
-            }
-        };
+        let header = loop_place(trace, place).map(|call| match place.is_everywhere {
+            true => format!("each begins with {call}"),
+            false => format!("on {} each begins with {call}", trace.location_name(place.location as usize)),
+        });
         MainLoop {
             call_path: names::regions(trace, &place.regions),
-            header: (!place.header.is_empty()).then(header),
+            header,
             iterations: iterations.len(),
             locations: [iterations.iter().map(|one| one.locations).min().unwrap_or(0), *locations],
             are_ranks: *locations == to_u64(trace.processes.len()),
@@ -224,6 +236,7 @@ impl MainLoop {
             with_gaps: iterations.iter().filter(|one| one.has_gap).count(),
             unlike: outliers.iter().map(unlike).collect(),
             kinds,
+            prediction: predictions[0],
             trend,
             has_series: structure.series.is_some(),
             correspondence: *correspondence,
@@ -306,7 +319,18 @@ impl MainLoop {
             [Kind { like, .. }] => parts.push(format!("number {like} like no other")),
             _ => parts.push(format!("{} like no other", alone.len())),
         }
-        writeln!(f, "  Kinds of iterations: {}", parts.join(", "))
+        let within = |error: f64| format!("within {:.0} %", (100.0 * error).ceil());
+        let first = match self.iterations > FIRST {
+            true => format!(", the first ten {}", within(self.prediction.error_by_first())),
+            false => String::new(),
+        };
+        writeln!(
+            f,
+            "  Kinds of iterations: {} (these {} describe the loop {}{first})",
+            parts.join(", "),
+            self.kinds.len(),
+            within(self.prediction.error())
+        )
     }
 }
 

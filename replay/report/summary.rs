@@ -9,6 +9,7 @@ use super::structure::StructureSummary;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
 use crate::ids::ReportPath;
+use crate::short::ShortArchive;
 use crate::trace::Trace;
 
 /// Maximum number of entries that the summary names of each kind.
@@ -257,6 +258,8 @@ pub struct Summary {
     pub structure: StructureSummary,
     /// The iterations that the recording was limited to.
     pub recorded: RecordedIterations,
+    /// The short archive that was written.
+    pub short: Option<ShortArchive>,
     /// Time of polling, if there is any.
     pub polled: Option<Polled>,
     /// The ranks with the longest waiting time: name, waiting time, time.
@@ -289,7 +292,7 @@ fn percent(part: f64, whole: f64) -> f64 {
 }
 
 /// Returns a text from a trace without control characters, for a terminal.
-pub(super) fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 
@@ -385,6 +388,9 @@ impl fmt::Display for Summary {
             let (class, name) = (finding.class().name(), finding.name());
             writeln!(f, "  {:9} {:>9} x {name}: {}", class, self.findings.count(finding), finding.meaning())?;
             writeln!(f, "  {:9} {:>9}   {}", "", "", printable(example))?;
+        }
+        if let Some(short) = &self.short {
+            write!(f, "{short}")?;
         }
         let report = printable(&self.report.display().to_string());
         write!(f, "Report: {report}\nLook at it: replay-show {}", shell_word(&report))

@@ -225,6 +225,7 @@ fn summarize(
         focus,
         structure: StructureSummary::default(),
         recorded: RecordedIterations::default(),
+        short: None,
         polled: waiting.polled(name, seconds),
         ranks: waiting.ranks(trace, run_times, seconds),
         clock_error: seconds(doubtful.limit.into()),

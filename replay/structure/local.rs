@@ -123,15 +123,19 @@ fn timed(steps: &Steps, iterations: &[Iteration]) -> Vec<OwnIteration> {
     let mut polls = steps.polls.iter().peekable();
     let mut open: Option<OwnIteration> = None;
     let is_gap: Vec<bool> = steps.keys.iter().map(|key| key.is_gap).collect();
+    let mut cuts = steps.cuts.iter().peekable();
     // Ticks in MPI so far, and when the step before was left.
     let (mut in_mpi, mut left): (Ticks, Ticks) = (0, 0);
     for (number, TimedStep { key, enter, leave }) in (0..).zip(steps.iter()) {
         let polled = polls.next_if(|(before, _)| *before == number).map_or(0, |(_, polls)| polls.ticks);
+        let cut = cuts.next_if(|(before, _)| *before == number).map(|(_, [since, _])| *since);
         if let Some(mut ended) = open.take_if(|open| open.behind == number) {
-            // Polls between two iterations are in the former, those behind the loop in none.
+            // Polls between two iterations are in the former, those behind the loop in none. An iteration that is cut out of the
+            // run ends where that was done.
             let goes_on = rest.peek().is_some_and(|next| next.first == number);
-            (ended.end, ended.in_mpi) =
-                if goes_on { (enter, in_mpi + polled - ended.in_mpi) } else { (left, in_mpi - ended.in_mpi) };
+            let end = cut.unwrap_or(if goes_on { enter } else { left });
+            let polled = if goes_on || cut.is_some() { polled } else { 0 };
+            (ended.end, ended.in_mpi) = (end, in_mpi + polled - ended.in_mpi);
             ended.is_border |= !goes_on;
             timed.push(ended);
         }
@@ -151,7 +155,7 @@ fn timed(steps: &Steps, iterations: &[Iteration]) -> Vec<OwnIteration> {
         }
         if let Some(open) = &mut open {
             open.last_enter = enter;
-            open.has_gap |= is_gap[key as usize];
+            open.has_gap |= is_gap[key as usize] || cut.is_some() && open.first != number;
         }
         // What was done while recording was off is not known.
         in_mpi += if is_gap[key as usize] { 0 } else { leave - enter };
@@ -193,12 +197,16 @@ fn nodes(steps: &Steps, paths: &[CallPath], level: Level) -> (Vec<Node>, usize) 
 fn graph(steps: &Steps, sequence: &[Node]) -> Graph {
     let mut builder = GraphBuilder::default();
     let mut now = steps.begin;
+    let mut cuts = steps.cuts.iter().peekable();
     let mut polls = steps.polls.iter().peekable();
     let mut polls_before =
         |step: u32| polls.next_if(|(before, _)| *before == step).map(|&(_, polls)| polls).unwrap_or_default();
     for (number, (TimedStep { enter, leave, .. }, &node)) in (0..).zip(steps.iter().zip(sequence)) {
-        // Bytes are those of keys: they are added to nodes below.
-        let step = Step { since: enter - now, ticks: leave - enter, bytes: 0, polls: polls_before(number) };
+        // What was not recorded is on no edge. Bytes are those of keys: they are added to nodes below.
+        let cut = cuts.next_if(|(before, _)| *before == number);
+        let off = cut.map_or(0, |(_, [begin, end])| end - begin);
+        let since = (enter - now - off).max(0);
+        let step = Step { since, ticks: leave - enter, bytes: 0, polls: polls_before(number) };
         builder.visit(node, &step);
         now = leave;
     }

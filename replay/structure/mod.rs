@@ -6,6 +6,7 @@
 //! ```
 
 mod agree;
+mod beside;
 mod blocks;
 mod borders;
 mod by_iteration;
@@ -14,6 +15,7 @@ mod local;
 mod map;
 mod meetings;
 mod place;
+mod prediction;
 mod remarks;
 mod room;
 mod series;
@@ -37,12 +39,14 @@ use crate::walk::{Steps, Walked, WalkedLocation};
 use crate::wire::{self, Wire};
 
 pub use agree::{Agreed, Correspondence, LocationIterations, Numbering};
+pub use beside::Beside;
 pub use blocks::Blocks;
 pub use borders::Borders;
 pub use by_iteration::ByIteration;
 pub use groups::Group;
 pub use map::{MapShape, SeriesMap};
 pub use place::Place;
+pub use prediction::{FIRST, Phase, PhaseOf, Prediction, Weight};
 pub use series::{IterationTotals, Signature, Spread, signature};
 pub use shapes::{AllGroups, LoopShape, LoopWord, Shape, Shapes, Site};
 pub use values::{Detail, IterationCause, MetricSeries, Series};
@@ -78,6 +82,8 @@ pub struct Structure {
     pub place: Place,
     /// The iterations of the main loop, from number 1 on.
     pub iterations: Vec<IterationTotals>,
+    /// What is beside them.
+    pub beside: Beside,
     /// Iterations that stand for others, and those unlike the others; of fewer than three there is none.
     pub signature: Option<Signature>,
     /// Values of metrics by iteration, once they are known; `None` if there is too little memory for them.
@@ -189,17 +195,25 @@ pub fn find(
         false => None,
     };
     let instances = instances(&groups, processes, loops);
+    let roots = beside::RootLoops::find(&groups, processes);
     let meetings = Meetings::new(tools, processes, matches);
     let Some(agreed) = agree::agree(tools, (processes, &meetings), groups, exchange)? else {
         return Ok(Structured { main: None, shapes, instances });
     };
     let iterations = series::series(&agreed, exchange)?;
+    let beside = beside::find(processes, &agreed, &roots, exchange)?;
+    drop(roots);
     let correspondence = agreed.correspondence;
     let (locations, irregular) = (agreed.locations_of_all, agreed.irregular);
     let with_steps = |(_, steps): &(&WalkedLocation, &Steps)| !steps.is_empty();
     let located = |walked: &Walked| -> i128 {
         let locations = walked.process.locations.iter().zip(&walked.steps).filter(with_steps);
-        locations.map(|(location, _)| i128::from(location.run)).sum()
+        // What is not recorded counts where iterations may have it.
+        let run = |location: &WalkedLocation, steps: &Steps| match steps.cuts.is_empty() {
+            true => location.run,
+            false => location.recorded_run(),
+        };
+        locations.map(|(location, steps)| i128::from(run(location, steps))).sum()
     };
     let mut told = Batch::new();
     processes.iter().map(located).sum::<i128>().put(&mut told);
@@ -212,6 +226,7 @@ pub fn find(
         irregular,
         place,
         iterations,
+        beside,
         signature: None,
         series: None,
     };
@@ -258,6 +273,11 @@ impl Structure {
         numbers.dedup();
         numbers
     }
+}
+
+/// The steps of all locations that have any.
+fn locations_with_steps(processes: &[Walked]) -> impl Iterator<Item = &Steps> + Clone {
+    processes.iter().flat_map(|walked| &walked.steps).filter(|steps| !steps.is_empty())
 }
 
 /// Sums over all workers.

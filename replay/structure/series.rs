@@ -4,6 +4,7 @@ use model::Ticks;
 use structure::{Cluster, Features, Outlier};
 
 use super::agree::{Agreed, LocationIterations};
+use super::prediction::{self, Prediction};
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, reduce};
@@ -131,12 +132,30 @@ impl IterationTotals {
 /// # Errors
 /// If a worker failed.
 pub(super) fn series(agreed: &Agreed, exchange: &mut dyn Exchange) -> Result<Vec<IterationTotals>, Error> {
-    let mut all = vec![IterationTotals::NONE; to_usize(agreed.iterations)];
-    agreed.locations.iter().for_each(|line| add(line, &mut all));
-    reduce(exchange, all, batch_of_all, |all, batch| {
+    let all = totals(&[(&agreed.locations, to_usize(agreed.iterations))], exchange)?;
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// Of several loops so many iterations of locations, from number 1 on; of all locations on worker 0.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn totals(
+    loops: &[(&[LocationIterations], usize)],
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<Vec<IterationTotals>>, Error> {
+    let of_loop = |&(lines, iterations): &(&[LocationIterations], usize)| {
+        let mut all = vec![IterationTotals::NONE; iterations];
+        lines.iter().for_each(|line| add(line, &mut all));
+        all
+    };
+    let all: Vec<IterationTotals> = loops.iter().flat_map(of_loop).collect();
+    let all = reduce(exchange, all, batch_of_all, |all, batch| {
         let mut reader = BatchReader::new(batch);
         all.iter_mut().for_each(|one| one.merge(&IterationTotals::get(&mut reader)));
-    })
+    })?;
+    let mut rest = all.into_iter();
+    Ok(loops.iter().map(|&(_, iterations)| rest.by_ref().take(iterations).collect()).collect())
 }
 
 fn batch_of_all(all: &Vec<IterationTotals>) -> Batch {
@@ -204,17 +223,12 @@ pub struct Signature {
     pub outliers: Vec<Outlier>,
     /// Relative change of the elapsed time over the run.
     pub trend: Option<f64>,
-    /// How wrong elapsed time, time and time in MPI are, if each iteration took as long as its representative: relative.
-    pub errors: [f64; 3],
-    /// The same if the first iterations stood for all.
-    pub first_errors: [f64; 3],
+    /// Elapsed time, time and time in MPI of all iterations, in this order: measured, and as predicted from representatives.
+    pub predictions: [Prediction; 3],
 }
 
-/// Finds iterations that stand for others; `None` of fewer than three. `error` is the error of the clocks in ticks.
-pub fn signature(all: &[IterationTotals], error: Ticks) -> Option<Signature> {
-    if all.len() < 3 || all.iter().any(|one| one.locations == 0) {
-        return None;
-    }
+/// Sorts iterations into at most so many kinds; returns how far from each other members may be, and the kinds.
+pub(super) fn kinds(all: &[IterationTotals], most: usize) -> (f64, Vec<Cluster>) {
     let columns: Vec<[f64; 3]> =
         all.iter().map(|one| [one.elapsed() as f64, one.time.sum as f64, one.mpi.sum as f64]).collect();
     let locations = all.iter().map(|one| one.locations).max().unwrap_or(0) as f64;
@@ -227,31 +241,20 @@ pub fn signature(all: &[IterationTotals], error: Ticks) -> Option<Signature> {
         crate::int::to_u32(*known.entry(words).or_insert(next))
     };
     let classes: Vec<u32> = all.iter().map(|one| class(one.words)).collect();
-    let (distance, clusters) = structure::clusters(&features, &classes, CLUSTERS);
-    let weights: Vec<(usize, f64)> =
-        clusters.iter().map(|cluster| (cluster.representative, cluster.members.len() as f64)).collect();
-    let first: Vec<(usize, f64)> = {
-        let count = all.len().min(CLUSTERS);
-        (0..count).map(|at| (at, all.len() as f64 / count as f64)).collect()
-    };
-    let errors = |weights: &[(usize, f64)]| {
-        std::array::from_fn(|axis| {
-            let total: f64 = columns.iter().map(|column| column[axis]).sum();
-            let predicted: f64 = weights.iter().map(|&(at, weight)| weight * columns[at][axis]).sum();
-            (predicted - total).abs() / total.max(1.0)
-        })
-    };
+    structure::clusters(&features, &classes, most)
+}
+
+/// Finds iterations that stand for others; `None` of fewer than three. `error` is the error of the clocks in ticks.
+pub fn signature(all: &[IterationTotals], error: Ticks) -> Option<Signature> {
+    if all.len() < 3 || all.iter().any(|one| one.locations == 0) {
+        return None;
+    }
+    let (distance, clusters) = kinds(all, CLUSTERS);
+    let predictions = prediction::of_iterations(all, &prediction::weights(&clusters));
     let inner: Vec<usize> = (0..all.len()).filter(|&at| !all[at].is_border).collect();
     let elapsed: Vec<Ticks> = inner.iter().map(|&at| all[at].elapsed()).collect();
     let outliers = structure::outliers(&elapsed, error);
     let outliers =
         outliers.into_iter().map(|outlier| Outlier { place: inner[outlier.place], ..outlier }).collect();
-    Some(Signature {
-        errors: errors(&weights),
-        first_errors: errors(&first),
-        clusters,
-        distance,
-        outliers,
-        trend: structure::trend(&elapsed),
-    })
+    Some(Signature { predictions, clusters, distance, outliers, trend: structure::trend(&elapsed) })
 }

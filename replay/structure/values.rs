@@ -28,6 +28,11 @@ impl MetricSeries {
         MetricSeries { values: vec![Spread::NONE; rows], has_shares, locations: 0 }
     }
 
+    /// Whether it is known what is outside of iterations.
+    pub fn has_outside(&self) -> bool {
+        self.values.first().is_some_and(|outside| outside.most_at != u32::MAX)
+    }
+
     /// Adds that of later locations.
     pub(super) fn merge(&mut self, other: &MetricSeries) {
         self.locations += other.locations;

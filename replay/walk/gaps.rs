@@ -3,6 +3,7 @@
 
 use model::{Definitions, MeasurementMode, Ticks, attributes};
 use otf2::{Attributes, MappingType, Mappings};
+use patterns::matched::Interval;
 use rustc_hash::FxHashMap;
 
 use super::process::ProcessWalk;
@@ -13,6 +14,9 @@ use crate::trace::Artificial;
 
 /// Maximum number of messages on a channel; larger counts are impossible.
 const MOST: u64 = 1 << 48;
+
+/// Says that whole operations are missing, on all members.
+const EVEN: u64 = 2;
 
 /// References of the attributes on missing operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +54,7 @@ impl GapAttributes {
             } else if known == self.disordered {
                 told.is_disordered = value != 0;
             } else if known == Some(self.counted) {
-                told.is_counted = value != 0;
+                (told.is_counted, told.is_even) = (value != 0, value == EVEN);
             }
         }
         told
@@ -68,6 +72,8 @@ pub(super) struct MissingOperations {
     pub(super) posted_at: Option<Ticks>,
     pub(super) is_disordered: bool,
     is_counted: bool,
+    /// Whether whole operations are missing, on all members.
+    pub(super) is_even: bool,
 }
 
 impl MissingOperations {
@@ -117,13 +123,18 @@ impl ProcessWalk<'_> {
         if mode == MeasurementMode::OFF {
             self.find(Finding::RecordingOff, thread, || "recording stops");
             if is_counted {
-                self.operations.pause();
+                self.operations.pause(self.told.is_even);
             } else {
                 self.operations.switch_off();
             }
+            self.operations.off.push(Interval::new(time, Ticks::MAX));
             self.account_common(thread, 0, None, time);
             self.enter(thread, region, NO_SITE, time);
         } else if let Some(since) = off_since {
+            let open = Interval::new(since, Ticks::MAX);
+            if let Some(off) = self.operations.off.iter_mut().rfind(|off| **off == open) {
+                off.leave = time;
+            }
             let off = self.call_while_off(thread).filter(|_| is_counted);
             let ticks = self.threads[thread].counted(since, time - since);
             self.threads[thread].elapsed.add_off(ticks);

@@ -73,7 +73,8 @@ impl ProcessWalk<'_> {
                 let lock_of = &mut self.operations.locks[position as usize];
                 let finding = match release {
                     _ if is_claimed_twice => Finding::LockOrder,
-                    None if order > 1 => Finding::MissingRelease,
+                    // It may be missing as recording was off, which is another finding.
+                    None if order > 1 && self.operations.pause.is_none() => Finding::MissingRelease,
                     _ => {
                         lock_of.released = release.map(|(_, release)| release);
                         continue;

@@ -58,6 +58,9 @@ pub struct Steps {
     pub bytes: Vec<u64>,
     /// Polls, each with the number of the step before which they were.
     pub polls: Vec<(u32, Polls)>,
+    /// Stretches in which recording was off and whole iterations may be missing, each with the number of the step before which it was.
+    /// These are no steps: what is before and behind may belong together.
+    pub cuts: Vec<(u32, [Ticks; 2])>,
     kept: Vec<PackedStep>,
     wide: Vec<(Ticks, Ticks)>,
 }
@@ -211,6 +214,15 @@ impl StepCollector {
         number
     }
 
+    /// Notes a stretch in which recording was off, before the next step.
+    fn cut(&mut self, stretch: [Ticks; 2]) {
+        let next = to_u32(self.steps.len());
+        match self.steps.cuts.last_mut() {
+            Some((before, [_, end])) if *before == next => *end = stretch[1],
+            _ => self.steps.cuts.push((next, stretch)),
+        }
+    }
+
     /// Adds the time for which recording was off as a step of its own.
     fn gap(&mut self, path: PathId, times: (Ticks, Ticks)) {
         self.current = Current { is_gap: true, ..Current::default() };
@@ -259,14 +271,17 @@ impl ProcessWalk<'_> {
     }
 
     /// Notes that recording of a thread was off since it entered a region that stands for that: what is before and behind does
-    /// not belong together. Inside of a call of MPI that is no step of its own.
+    /// not belong together, unless whole operations are missing. Inside of a call of MPI that is no step of its own.
     pub(super) fn note_gap(&mut self, thread: usize, region: u32, time: Ticks) {
         let Thread { stack, steps, .. } = &mut self.threads[thread];
         if let Some(steps) = steps
             && stack.mpi_depth == 0
             && let Some(gap) = stack.frames().iter().find(|frame| frame.region == region)
         {
-            steps.gap(gap.path, (gap.enter, time));
+            match self.told.is_even {
+                true => steps.cut([gap.enter, time]),
+                false => steps.gap(gap.path, (gap.enter, time)),
+            }
         }
     }
 }

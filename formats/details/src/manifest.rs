@@ -90,6 +90,8 @@ pub struct MainLoop {
     pub metrics: Vec<String>,
     /// Kinds of iterations, by number.
     pub kinds: Vec<Kind>,
+    /// What stands for the run, and how well.
+    pub signature: Signature,
     /// By how much iterations get longer over the run, relative to the median; `None` without a trend.
     pub trend: Option<f64>,
     /// Where most delay costs are, of the iterations in `series_details`.
@@ -108,6 +110,56 @@ pub struct Kind {
     pub iterations: u64,
     /// The number of the one that stands for them.
     pub representative: u64,
+}
+
+/// Parts that stand for the run.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Signature {
+    /// Kinds of iterations of loops, and stretches between loops.
+    pub phases: Vec<Phase>,
+    /// Of the main loop alone.
+    pub of_loop: Vec<Prediction>,
+    /// Of the run.
+    pub of_run: Vec<Prediction>,
+}
+
+/// A part of the run that stands for others.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Phase {
+    /// `main loop`, `other loop`, `stretch` or `between instances`.
+    pub of: String,
+    /// The number of the other loop, or of the stretch, in the order of time, from 1; 1 of others.
+    pub number: u64,
+    /// The number of the iteration; 1 of a stretch.
+    pub representative: u64,
+    /// How many it stands for, itself included.
+    pub weight: u64,
+    /// Ticks until the last location is through.
+    pub elapsed: i64,
+    /// Its time over all locations, in ticks.
+    pub time: f64,
+    /// Of this the time in MPI.
+    pub mpi: f64,
+    /// The share of the run that it stands for, from 0 to 1.
+    pub share: f64,
+    /// Whether it counts in predictions.
+    pub is_relevant: bool,
+}
+
+/// A quantity as it was measured, and as parts of the run have it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Prediction {
+    /// `elapsed`, or the unique name of a metric.
+    pub of: String,
+    /// Ticks, bytes or occurrences, as they were measured.
+    pub measured: f64,
+    /// What the relevant phases predict.
+    pub predicted: f64,
+    /// What is predicted if the first ten iterations stand for the main loop.
+    pub by_first: f64,
 }
 
 /// The place with most delay costs in an iteration.

@@ -19,7 +19,8 @@ pub const POSTED: &str = "Replay::Posted";
 pub const DISORDERED: &str = "Replay::Disordered";
 
 /// Of `MeasurementOnOff`: the operations in the gap are counted. A process that switches without it has
-/// unknown counts from its first gap on.
+/// unknown counts from its first gap on. 2: what is missing is missing on all members of an operation, whatever it is, so that
+/// nothing need be counted.
 pub const COUNTED: &str = "Replay::Counted";
 
 /// Of the leave of a probe that has found a message: the sender's rank in the communicator. In a trace that

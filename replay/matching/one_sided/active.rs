@@ -103,7 +103,7 @@ fn members(trace: &Trace, group: u32) -> &[u32] {
 
 /// Whether an epoch that begins with this event is before the first gap in the recording of its process.
 fn is_sure(operations: &Operations, begin: Step) -> bool {
-    let gaps = [operations.gap, operations.pause].into_iter().flatten();
+    let gaps = [operations.gap, operations.uneven_pause].into_iter().flatten();
     gaps.map(|gap| gap.calls).min().is_none_or(|calls| begin.call.index() < calls)
 }
 

@@ -1,6 +1,7 @@
 //! Source of an export: an open report, and what of it was asked for.
 
 use cubex::{Cube, LocationId};
+use details::manifest::Signature;
 
 use super::options::Args;
 use crate::error::{Error, Result};
@@ -86,6 +87,12 @@ impl<'s> Source<'s> {
         let name = |group| title(&name_of(self.cube(), &self.sizes, group), group);
         let names = structure.groups.iter().map(name).collect();
         Ok((structure, names))
+    }
+
+    /// What stands for the run, if the report says so.
+    pub(super) fn signature(&self) -> Option<&Signature> {
+        let main_loop = self.opened.manifest.as_ref()?.main_loop.as_ref()?;
+        Some(&main_loop.signature).filter(|signature| !signature.phases.is_empty())
     }
 
     /// The title of a metric that tables refer to.

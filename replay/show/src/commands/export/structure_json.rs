@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use cubex::CnodeId;
+use details::manifest::{Phase, Prediction, Signature};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 use structure::{Progression, TemporalGraph};
@@ -33,7 +34,11 @@ pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> Result<Remarks>
     })?;
     let others_of = structure.others;
     let (graphs, locations, ticks) = (others_of.graphs, others_of.locations, others_of.ticks);
-    writeln!(out, "],\n\"others\":{{\"graphs\":{graphs},\"locations\":{locations},\"ticks\":{ticks}}}}}")?;
+    write!(out, "],\n\"others\":{{\"graphs\":{graphs},\"locations\":{locations},\"ticks\":{ticks}}}")?;
+    if let Some(signature) = source.signature() {
+        write!(out, ",\n\"signature\":{}", written(&signed(signature)))?;
+    }
+    writeln!(out, "}}")?;
     Ok(others(&structure))
 }
 
@@ -75,6 +80,36 @@ fn list<T>(out: &mut dyn Write, key: &str, items: &[T], value: impl Fn(&T) -> Va
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     let members = members.into_iter().filter(|(_, value)| !value.is_null());
     Value::Object(members.map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// Parts that stand for the run, and how well.
+fn signed(Signature { phases, of_loop, of_run }: &Signature) -> Value {
+    let predictions = |all: &[Prediction]| -> Vec<Value> {
+        let prediction = |it: &Prediction| {
+            object([
+                ("of", json!(name(&it.of))),
+                ("measured", json!(it.measured)),
+                ("predicted", json!(it.predicted)),
+                ("by_first", json!(it.by_first)),
+            ])
+        };
+        all.iter().map(prediction).collect()
+    };
+    let phase = |it: &Phase| {
+        object([
+            ("of", json!(name(&it.of))),
+            ("number", json!(it.number)),
+            ("representative", json!(it.representative)),
+            ("weight", json!(it.weight)),
+            ("elapsed", json!(it.elapsed)),
+            ("time", json!(it.time)),
+            ("mpi", json!(it.mpi)),
+            ("share", json!(it.share)),
+            ("is_relevant", json!(it.is_relevant)),
+        ])
+    };
+    let phases: Vec<Value> = phases.iter().map(phase).collect();
+    json!({ "phases": phases, "of_loop": predictions(of_loop), "of_run": predictions(of_run) })
 }
 
 fn node(source: &Source<'_>, it: &Node, around: Option<String>) -> Value {

@@ -9,13 +9,14 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, share};
 use crate::findings::Findings;
 use crate::int::{to_u64, truncated};
+use crate::job::Job;
 use crate::progress::Progress;
 use crate::structure::{self, Agreed, Signature, Structure};
 use crate::tools::Tools;
 use crate::trace::{Process, Trace};
 use crate::walk::{Notes, Positions, Visit};
 use crate::wire::{self, Wire};
-use crate::{Job, clock_errors, matching};
+use crate::{clock_errors, matching};
 
 /// What a pass over the events has found for a focus that is no time.
 #[derive(Debug, Default)]

@@ -1,0 +1,537 @@
+//! The pipeline of an analysis, which every worker runs ([`analyze`](crate::analyze)).
+
+use std::mem::take;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use model::Ticks;
+use otf2::Archive;
+use tracing::debug;
+
+use crate::agreement::Basis;
+use crate::assignment::Owners;
+use crate::causes::{Collected, Focused, FoundCauses, Wanted};
+use crate::clock_correction::Corrected;
+use crate::clock_errors::Doubtful;
+use crate::details::windows::Limits;
+use crate::details::{DetailsCollector, Scheme};
+use crate::error::Error;
+use crate::estimate::Estimate;
+use crate::exchange::Exchange;
+use crate::exchange::threads::Team;
+use crate::exchange::{Batch, broadcast, share};
+use crate::findings::{Finding, Findings};
+use crate::focus::Focus;
+use crate::focus::Windows;
+use crate::formulas::Formulas;
+use crate::matching::Matches;
+use crate::memory::{Memory, mebibytes};
+use crate::metrics::Metrics;
+use crate::options::{DetailsPlace, Options};
+use crate::progress::Progress;
+use crate::report::RecordedIterations;
+use crate::report::{FocusSummary, Found};
+use crate::report_paths::ReportPaths;
+use crate::results::Instances;
+use crate::shared::Shared;
+use crate::short::{NewDirectory, ShortOptions};
+use crate::statistics::Statistics;
+use crate::structure::{Agreed, ByIteration, FoundStructure};
+use crate::tools::Tools;
+use crate::trace::Trace;
+use crate::walk::{Notes, Positions, Walked};
+use crate::{
+    Outcome, assignment, causes, clock_correction, clock_errors, deadlock, focus, matching, report, scratch,
+    short, signals, statistics, structure, tell, thread_waits, trace, wait_states, walk,
+};
+
+/// Data shared by all workers of a process.
+pub(crate) struct Job {
+    archive: Archive,
+    target: PathBuf,
+    pub(crate) trace: Trace,
+    metrics: Metrics,
+    formulas: Formulas,
+    /// Bytes of event files, by process of the trace.
+    weights: Vec<u64>,
+    /// Processes of the trace, by worker.
+    pub(crate) blocks: Vec<Range<usize>>,
+    pub(crate) threads: usize,
+    pub(crate) memory: Memory,
+    estimate: Estimate,
+    shared: Shared,
+    together: u64,
+    corrects_clocks: bool,
+    has_structure: bool,
+    /// What is counted; all if there are none.
+    pub(crate) focus: Vec<Focus>,
+    /// Names of regions whose visits are phases.
+    pub(crate) phases: Vec<String>,
+    short: Option<ShortOptions>,
+    /// The directory of the short archive, at the process of worker 0.
+    short_directory: Option<NewDirectory>,
+    /// What is known of the iterations that the recording was limited to.
+    recorded: RecordedIterations,
+    details_place: DetailsPlace,
+    instances: usize,
+    windows: usize,
+    /// How timelines are made, for details.
+    scheme: Option<Scheme>,
+}
+
+impl Job {
+    pub(crate) fn open(options: &Options, exchange: &mut dyn Exchange) -> Result<Job, Error> {
+        let archive = Archive::open(&options.experiment)?.by(options.io);
+        let target = target(options, &archive);
+        if exchange.worker() == 0 {
+            report::check_target(&target, options.details_place(), options.force)?;
+        }
+        if options.short.is_some() && !options.has_structure() {
+            return Err(Error::new(
+                "--short needs the loops of the program: leave out --structure none, --semantics reference and --focus",
+            ));
+        }
+        if options.short.is_some() && options.clock_correction {
+            return Err(Error::new("--short copies times as they are: leave out --clock-correction"));
+        }
+        let file = archive.definition_file()?;
+        let basis = Basis::new(options, &archive, &file);
+        let definitions = archive.definition_records(&file).resolve()?;
+        debug!(path = ?archive.definition_path(), bytes = file.len(), "definitions read");
+        drop(file);
+        let mut trace = Trace::new(definitions, options.semantics)
+            .map_err(|error| Error::new(format!("{}: {error}", archive.definition_path().display())))?;
+        if trace.locations.is_empty() {
+            return Err(Error::new(format!(
+                "{}: the archive defines no location, hence has no events; record the program again",
+                archive.definition_path().display()
+            )));
+        }
+        let recorded = match options.has_structure() {
+            true => RecordedIterations::read(&archive, &trace),
+            false => RecordedIterations::NotLimited,
+        };
+        if options.clock_correction {
+            let fineness = clock_correction::fineness(&trace.definitions.clock);
+            trace.refine_clock(fineness);
+        }
+        let mut phases: Vec<String> =
+            options.focus.iter().flat_map(Focus::phases).map(str::to_owned).collect();
+        phases.sort();
+        phases.dedup();
+        trace.mark_phases(&phases);
+        let metrics = Metrics::new(options.causes, options.semantics);
+        let formulas = Formulas::new(&trace, &metrics);
+        let has_details = options.details_place() != DetailsPlace::Nowhere;
+        let scheme = has_details.then(|| Scheme::new(&trace, &metrics, &formulas));
+        let weights = weights(&archive, &trace, basis, exchange)?;
+        // A worker without a process would have no work.
+        let threads = options.threads.clamp(1, trace.processes.len());
+        let blocks = assignment::blocks(&weights, exchange.workers() * threads);
+        let mine =
+            blocks[exchange.worker() * threads].start..blocks[(exchange.worker() + 1) * threads - 1].end;
+        let size = |process: usize| (trace.processes[process].locations.len() as u64, weights[process]);
+        let others = weights[..mine.start].iter().chain(&weights[mine.end..]);
+        let others = others.fold(0, |sum: u64, &bytes| sum.saturating_add(bytes));
+        let estimate = Estimate::new(options, mine.map(size), others);
+        let short = options.short.as_ref().filter(|_| exchange.worker() == 0);
+        let short_directory = short.map(|short| NewDirectory::create(&short.directory)).transpose()?;
+        let memory = Memory::of_this_process(threads);
+        if let Some(limit) = &options.memory {
+            memory.limit(limit, estimate)?;
+        }
+        Ok(Job {
+            archive,
+            target,
+            trace,
+            metrics,
+            formulas,
+            weights,
+            blocks,
+            threads,
+            memory,
+            estimate,
+            shared: Shared::new(threads),
+            together: options.together,
+            corrects_clocks: options.clock_correction,
+            has_structure: options.has_structure(),
+            focus: options.focus.clone(),
+            phases,
+            short: options.short.clone(),
+            short_directory,
+            recorded,
+            details_place: options.details_place(),
+            instances: options.instances,
+            windows: options.windows,
+            scheme,
+        })
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let (processes, locations) = (self.trace.processes.len(), self.trace.locations.len());
+        let largest = self.blocks.iter().map(|block| self.weights[block.clone()].iter().sum::<u64>()).max();
+        format!(
+            "{processes} processes, {locations} locations, {} bytes of events\n\
+             {} workers, at most {} bytes of events for one\n\
+             at most {} MiB of memory for this process, {} MiB with --memory",
+            self.weights.iter().sum::<u64>(),
+            self.blocks.len(),
+            largest.unwrap_or(0),
+            mebibytes(self.memory.with(self.estimate.all)),
+            mebibytes(self.memory.with(self.estimate.least))
+        )
+    }
+
+    /// Runs the pipeline on all threads of this process; returns the result of each.
+    ///
+    /// # Errors
+    /// If the system starts fewer threads. No worker has begun then: a worker without its thread would leave
+    /// the others waiting.
+    pub(crate) fn work_on_threads(
+        &self,
+        exchange: &mut dyn Exchange,
+        progress: &mut Progress,
+    ) -> Result<Vec<Result<Outcome, Error>>, Error> {
+        // A thread that starts with hardly any memory left would panic.
+        self.memory.check(0).map_err(|error| {
+            Error::new(format!("cannot start {} threads: {error}; --threads sets their number", self.threads))
+        })?;
+        let (team, process) = (Team::new(self.threads), exchange.worker());
+        let (mut first, others) = team.members(exchange);
+        let are_all_here = OnceLock::new();
+        thread::scope(|scope| {
+            let start = |(mut other, thread)| {
+                let are_all_here = &are_all_here;
+                let work = move || {
+                    let mut progress = Progress::silent().of(process, thread);
+                    let is_complete: bool = *are_all_here.wait();
+                    is_complete.then(|| {
+                        let outcome = self.work(&mut other, &mut progress);
+                        outcome.map_err(|error| tell(error, &mut other))
+                    })
+                };
+                thread::Builder::new().spawn_scoped(scope, work)
+            };
+            let others: Result<Vec<_>, _> = others.into_iter().zip(1..).map(start).collect();
+            are_all_here.get_or_init(|| others.is_ok());
+            let others = others.map_err(|error| {
+                Error::new(format!(
+                    "cannot start {} threads: {error}; choose fewer with --threads, or raise the limits on processes \
+                     and memory (ulimit -u, ulimit -v)",
+                    self.threads
+                ))
+            })?;
+            let outcome = self.work(&mut first, progress).map_err(|error| tell(error, &mut first));
+            let joined = others
+                .into_iter()
+                .filter_map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            Ok([outcome].into_iter().chain(joined).collect())
+        })
+    }
+
+    /// Walks the events of a worker's processes, with corrected times instead of the recorded ones if `times`
+    /// has any. If there are `windows` of each process, only what lies in these counts.
+    pub(crate) fn walk(
+        &self,
+        notes: Notes<'_>,
+        times: &[Vec<Vec<Ticks>>],
+        windows: &[Arc<Windows>],
+        mut details: Option<&mut DetailsCollector<'_>>,
+        exchange: &dyn Exchange,
+        progress: &mut Progress,
+    ) -> Result<Vec<Walked>, Error> {
+        let Job { archive, trace, metrics, weights, memory, .. } = self;
+        progress.phase("read events");
+        let mine = self.blocks[exchange.worker()].clone();
+        let end = mine.end;
+        progress.expect(weights[mine.clone()].iter().sum());
+        let mut processes = Vec::with_capacity(mine.len());
+        for (at, process) in mine.enumerate() {
+            let times = times.get(at).map_or(&[][..], Vec::as_slice);
+            let notes = Notes { windows: windows.get(at), ..notes };
+            let files = walk::open(archive, trace, process)?;
+            debug!(
+                traced = process,
+                locations = trace.processes[process].locations.len(),
+                bytes = weights[process],
+                "event files opened"
+            );
+            if process + 1 < end {
+                walk::expect(archive, trace, process + 1, weights[process + 1]);
+            }
+            let mut walked = walk::walk(archive, trace, metrics, &files, notes, times, memory)?;
+            if let Some(details) = &mut details {
+                details.take_walked(&mut walked);
+            }
+            processes.push(walked);
+            progress.advance(weights[process]);
+        }
+        Ok(processes)
+    }
+
+    /// Finds the structure of the run, and the iterations of this worker's locations; if all workers have the memory.
+    fn structure(
+        &self,
+        tools: &Tools<'_>,
+        walked: &[Walked],
+        matches: &[Matches],
+        findings: &mut Findings,
+        details: Option<&mut DetailsCollector<'_>>,
+        exchange: &mut dyn Exchange,
+    ) -> Result<(FoundStructure, Option<Arc<Agreed>>), Error> {
+        if !self.has_structure {
+            return Ok((FoundStructure::NotLookedFor, None));
+        }
+        if structure::is_short(tools, structure::bytes_needed(walked), exchange)? {
+            return Ok((FoundStructure::MemoryIsShort, None));
+        }
+        let found = structure::find(tools, walked, matches, &[], findings, exchange)?;
+        if let Some(details) = details {
+            details.shapes = found.shapes;
+        }
+        Ok(match found.main {
+            Some((agreed, structure)) => (FoundStructure::Loop(Box::new(structure)), Some(agreed)),
+            None => (FoundStructure::NoLoop, None),
+        })
+    }
+
+    /// Runs the pipeline for one worker.
+    pub(crate) fn work(
+        &self,
+        exchange: &mut dyn Exchange,
+        progress: &mut Progress,
+    ) -> Result<Outcome, Error> {
+        let Job { trace, metrics, formulas, memory, shared, .. } = self;
+        let (worker, block) = (exchange.worker(), &self.blocks[exchange.worker()]);
+        debug!(worker, workers = self.blocks.len(), traced = ?block, "processes assigned");
+        let owners = Owners::new(&self.blocks);
+        let has_details = self.details_place != DetailsPlace::Nowhere;
+        let (owners, together) = (&owners, self.together);
+        let tools = Tools { trace, metrics, formulas, owners, shared, memory, together, has_details };
+        let is_alone = exchange.workers() == self.threads;
+        let mut findings = Findings::default();
+        let mut corrected = Corrected::default();
+        if self.corrects_clocks {
+            let notes =
+                Notes { positions: Positions::Records, scheme: None, has_steps: false, windows: None };
+            let walked = self.walk(notes, &[], &[], None, exchange, progress)?;
+            progress.phase("correct clocks");
+            let matching = matching::bytes_needed(trace, &walked, is_alone, false);
+            memory.check(matching + clock_correction::bytes_needed(&walked))?;
+            corrected = clock_correction::correct(&tools, walked, &mut findings, exchange)?;
+        }
+        let scheme = self.scheme.as_ref();
+        let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
+        let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme, block));
+        let focused = match self.focus.is_empty() {
+            true => None,
+            false => Some(Focused {
+                windows: focus::windows(self, &tools, &corrected.times, exchange, progress)?,
+                has_own_end: !self.focus.iter().all(Focus::is_of_time),
+            }),
+        };
+        let mut focus_summary = match &focused {
+            Some(focused) => Some(FocusSummary::new(&self.focus, focused, exchange)?),
+            None => None,
+        };
+        let windows = focused.as_ref().map_or(&[][..], |focused| &focused.windows);
+        let notes = Notes { positions, scheme, has_steps: self.has_structure, windows: None };
+        let mut walked = self.walk(notes, &corrected.times, windows, details.as_mut(), exchange, progress)?;
+        corrected.times = Vec::new();
+
+        progress.phase("match");
+        memory.check(matching::bytes_needed(trace, &walked, is_alone, details.is_some()))?;
+        if exchange.worker() == 0 && !trace.definitions.is_clock_defined {
+            findings.add(Finding::UndefinedClock, 0, 0, || "there is no ClockProperties record");
+        }
+        let latecomers = details.as_mut().map(DetailsCollector::latecomers);
+        let matches = matching::match_operations(&tools, &walked, &mut findings, latecomers, exchange)?;
+        deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
+        let (mut found_structure, agreed) =
+            self.structure(&tools, &walked, &matches, &mut findings, details.as_mut(), exchange)?;
+        walked.iter_mut().for_each(|walked| walked.steps.clear());
+
+        progress.phase("find wait states");
+        let bounds = statistics::bounds(&walked, trace.semantics, exchange)?;
+        let clock_error = clock_errors::largest(&walked, &matches, exchange)?;
+        let mut by_iteration = match (agreed.clone(), &mut found_structure) {
+            (Some(agreed), FoundStructure::Loop(structure)) => {
+                ByIteration::prepare(&tools, agreed, structure, &walked, clock_error, exchange)?
+            }
+            _ => None,
+        };
+        let found = (agreed.as_deref(), &found_structure);
+        let plan = self.short.as_ref().map(|short| short::plan(&tools, short, &walked, found, exchange));
+        let plan = plan.transpose()?;
+        drop(agreed);
+        let mut statistics = Statistics::new(bounds);
+        let mut doubtful = Doubtful::new(clock_error);
+        let mut collected = Collected::new(has_details);
+        let (mut processes, mut results) = (Vec::new(), Vec::new());
+        for (at, (mut walked, matches)) in walked.into_iter().zip(matches).enumerate() {
+            let windows = windows.get(at).map(Arc::as_ref);
+            let mut instances = Instances::new(bounds.as_ref(), clock_error);
+            instances.severe = details.as_mut().map(|details| take(&mut details.severe));
+            let tools_of_waits = (trace, metrics, scheme);
+            let by_iteration = by_iteration.as_mut();
+            let waiting = wait_states::find(
+                tools_of_waits,
+                &mut walked,
+                &matches,
+                windows,
+                &mut instances,
+                by_iteration,
+            );
+            thread_waits::find(metrics, scheme, &mut walked, windows, &mut instances);
+            if let Some(details) = &mut details {
+                details.severe = instances.severe.unwrap_or_default();
+                details.collect(&tools, &mut walked, &matches, &waiting);
+            }
+            if metrics.has_causes {
+                causes::collect(trace, &mut walked, &matches, &waiting, windows, &mut collected);
+            }
+            statistics.absorb(walked.process.number, instances.samples);
+            doubtful.merge(&instances.doubtful);
+            processes.push(walked.process);
+            results.push(walked.results);
+        }
+
+        let paths = ReportPaths::unify(trace, &processes, exchange)?;
+        if let Some(details) = &mut details {
+            details.select(&tools, &paths, self.instances, exchange)?;
+        }
+        // Windows need the times of events once more, and corrected ones are not kept.
+        let most = if self.corrects_clocks { 0 } else { self.windows };
+        let limits = Limits { windows: most, weights: &self.weights };
+        let mut causes = FoundCauses::default();
+        if metrics.has_causes {
+            progress.phase("find root causes");
+            let located = (&processes[..], &mut results[..]);
+            let asked = details.as_ref().map(|details| details.questions(limits));
+            let wanted = Wanted { asked, by_iteration: by_iteration.as_mut(), focused: focused.as_ref() };
+            causes = causes::find(&tools, located, collected, &paths, wanted, &mut findings, exchange)?;
+            if let Some(details) = &mut details {
+                details.answers = causes.answers.take();
+            }
+        }
+
+        if let (FoundStructure::Loop(structure), Some(by_iteration)) = (&mut found_structure, by_iteration) {
+            structure.series = Some(by_iteration.of_all(exchange)?);
+        }
+
+        let short = match (&self.short, plan) {
+            (Some(options), Some(plan)) => {
+                progress.phase("write short archive");
+                let Job { archive, weights, .. } = self;
+                let source = short::SourceArchive { archive, bytes: weights, first: block.start };
+                short::write(&tools, options, source, plan, &found_structure, exchange)?
+            }
+            _ => None,
+        };
+        progress.phase("report");
+        memory.check(report::bytes_needed(&processes))?;
+        scratch::verify()?;
+        let violations = corrected.violations;
+        let details = match details {
+            Some(mut details) => {
+                details.read_windows(&self.archive, &tools, &paths, limits, exchange)?;
+                let why_none = self.corrects_clocks.then_some("none with corrected clocks");
+                let mut details = details.of_all(&tools, &paths, why_none, exchange)?;
+                if worker == 0 {
+                    details.add_series(metrics, &found_structure);
+                }
+                Some((self.details_place, details))
+            }
+            None => None,
+        };
+        if let Some(summary) = &mut focus_summary {
+            summary.costs = causes.focused;
+        }
+        let found = Found {
+            results,
+            findings,
+            statistics,
+            doubtful,
+            violations,
+            culprits: causes.culprits,
+            structure: &found_structure,
+            focus: focus_summary,
+            details,
+        };
+        let (target, recorder) = (self.target.clone(), &self.archive.anchor().creator);
+        let written = report::write(target, &tools, &processes, &paths, found, recorder, exchange)?;
+        // No worker leaves this round before all have come to it: the point of no return
+        // (docs/architecture.md, The end). Until then a signal for the process of worker 0, which has the
+        // files, still removes them.
+        if exchange.worker() >= self.threads {
+            signals::decide();
+        }
+        share(exchange, Batch::new())?;
+        let summary = match written {
+            Some((mut summary, report)) => {
+                summary.recorded = self.recorded.clone();
+                summary.recorded.extrapolate(trace, metrics, &found_structure);
+                if summary.recorded.stand_for_others() {
+                    summary.structure.of_representatives();
+                }
+                summary.short = short;
+                signals::decide();
+                self.short_directory.iter().try_for_each(NewDirectory::put_in_place)?;
+                report.put_in_place()?;
+                debug!(path = ?self.target, "report put in place");
+                Some(summary)
+            }
+            None => None,
+        };
+        // Only after this round do all workers know that there is a report.
+        let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
+        let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;
+        progress.done();
+        Ok(Outcome { summary, structure: found_structure, lacks_data: answer == [1] })
+    }
+}
+
+/// Returns the path of the report.
+fn target(options: &Options, archive: &Archive) -> PathBuf {
+    let focus: Vec<String> = options.focus.iter().map(Focus::file_name).collect();
+    let name = match focus.is_empty() {
+        true => "trace.cubex".to_owned(),
+        false => format!("trace.focus-{}.cubex", focus.join("+")),
+    };
+    let report = options.report.clone().unwrap_or_else(|| archive.directory().join(name));
+    // A symbolic link is kept: the file that it points to is replaced.
+    if report.is_symlink() { report.canonicalize().unwrap_or(report) } else { report }
+}
+
+/// Returns the bytes of each process's event files. Each worker asks the file system for a part of them.
+///
+/// # Errors
+/// If a worker failed, or has another basis.
+fn weights(
+    archive: &Archive,
+    trace: &Trace,
+    basis: Basis,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<u64>, Error> {
+    let (worker, workers) = (exchange.worker(), exchange.workers());
+    // A sparse file may claim any size; sums of sizes must not overflow.
+    let most = u64::MAX / trace.locations.len() as u64;
+    let cut = |size: u64| size.min(most);
+    let size = |process: &trace::Process| {
+        let locations = &trace.locations[process.locations.clone()];
+        locations.iter().filter_map(|location| archive.event_bytes(location.reference)).map(cut).sum()
+    };
+    let mut mine = trace.processes.iter().skip(worker).step_by(workers).map(size).collect();
+    basis.encode(&mut mine);
+    let given = share(exchange, mine)?;
+    let mut weights = vec![0; trace.processes.len()];
+    for (worker, sizes) in basis.check(archive, &given)?.into_iter().enumerate() {
+        for (weight, &size) in weights.iter_mut().skip(worker).step_by(workers).zip(sizes) {
+            *weight = size;
+        }
+    }
+    Ok(weights)
+}

@@ -8,6 +8,7 @@ use replay::progress::Progress;
 use replay::{DetailsPlace, Focus, Options, Semantics};
 
 use crate::oracle::random::program;
+use crate::support::parse::Case;
 use crate::support::random::Random;
 use crate::support::report::{Named, Table};
 use crate::support::tables::Details;
@@ -249,7 +250,9 @@ fn empty_and_wrong_focuses_have_status_2_and_say_what_there_is() {
         ("comms.4", "phase=main#2", "main is visited 1 times at most"),
         ("comms.4", "loop=9.9", "no main thread has a loop 9.9"),
         ("self_and_null.4", "iterations=1", "no main loop"),
+        ("comms.4", "phase=main,nothing", "region named nothing"),
         ("comms.4", "when=3", "a focus is time=A-B"),
+        ("comms.4", "time=-0", "the trace is"),
         ("comms.4", "time=5-3", "the trace is"),
     ] {
         let experiment = archive(archive_name);
@@ -259,6 +262,25 @@ fn empty_and_wrong_focuses_have_status_2_and_say_what_there_is() {
         assert!(ended.stderr.contains(says), "{focus}: {}", ended.stderr);
         assert!(!report.exists(), "{focus}");
     }
+}
+
+#[test]
+fn numbers_that_are_not_known_are_refused() {
+    let directory = in_memory();
+    let report = directory.path().join("r.cubex");
+    // Without the corrected semantics loops are not looked for.
+    let focus = vec![Focus::parse("iterations=2").unwrap()];
+    let options = Options { focus, ..options(&archive("comms.4"), &report, Semantics::Reference) };
+    let outcome = replay::analyze(&options, &mut Solo, &mut Progress::silent());
+    assert!(outcome.unwrap_err().to_string().contains("with --semantics corrected only"));
+    // Calling contexts are known at single events: a function may be visited more often.
+    let script = Case::read(&crate::support::project("tests/golden/calling_contexts.trace"));
+    let experiment = in_memory();
+    write::write(&script.trace, experiment.path());
+    let all = focused(experiment.path(), &report, &["phase=main"]).unwrap();
+    assert!(all.sum("time", 0) > 0.0);
+    let error = focused(experiment.path(), &report, &["phase=main#1"]).unwrap_err();
+    assert!(error.contains("visits of main cannot be numbered; phase=main counts all of them"), "{error}");
 }
 
 #[test]

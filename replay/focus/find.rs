@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::Ticks;
 
-use super::{Focus, Moment, Part, Which, Window, Windows};
+use super::{Focus, Moment, Numbers, Part, Which, Window, Windows};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, share};
 use crate::findings::Findings;
@@ -65,6 +65,7 @@ pub(crate) fn windows(
     exchange: &mut dyn Exchange,
     progress: &mut Progress,
 ) -> Result<Vec<Arc<Windows>>, Error> {
+    refuse(job)?;
     let block = job.blocks[exchange.worker()].clone();
     let first = match job.focus.iter().all(Focus::is_of_time) {
         true => FirstPass::default(),
@@ -72,29 +73,62 @@ pub(crate) fn windows(
     };
     let mut all: Option<Vec<Windows>> = None;
     for focus in &job.focus {
-        let found: Vec<Windows> = block
-            .clone()
-            .enumerate()
-            .map(|(at, process)| of_process(job, focus, &first, (at, process)))
-            .collect();
+        let mut found = vec![Windows::default(); block.len()];
+        // What is asked for and is not there is not left out without a word.
+        for part in &focus.parts {
+            let of_part: Vec<Windows> = block
+                .clone()
+                .enumerate()
+                .map(|(at, process)| Windows::new(of_process(job, part, &first, (at, process))))
+                .collect();
+            if are_empty(&of_part, exchange)? {
+                let reason = reason(job, part, &first, exchange)?;
+                return Err(Error::new(format!("--focus {focus}: {reason}")));
+            }
+            found = found.iter().zip(&of_part).map(|(one, other)| one.united(other)).collect();
+        }
         let both = match all.take() {
             Some(before) => before.iter().zip(&found).map(|(one, other)| one.intersected(other)).collect(),
-            None => found.clone(),
+            None => found,
         };
-        for (windows, is_alone) in [(&found, true), (&both, false)] {
-            let is_empty = windows.iter().all(|windows| windows.list().is_empty());
-            if share(exchange, vec![u64::from(is_empty)])?.iter().all(|batch| batch[..] == [1]) {
-                return Err(match is_alone {
-                    true => Error::new(format!("--focus {focus}: {}", reason(job, focus, &first, exchange)?)),
-                    false => {
-                        Error::new(format!("--focus {focus}: has no time in common with the other focus"))
-                    }
-                });
-            }
+        if are_empty(&both, exchange)? {
+            return Err(Error::new(format!("--focus {focus}: has no time in common with the other focus")));
         }
         all = Some(both);
     }
     Ok(all.unwrap_or_default().into_iter().map(Arc::new).collect())
+}
+
+/// Whether no process of all has any window.
+fn are_empty(windows: &[Windows], exchange: &mut dyn Exchange) -> Result<bool, Error> {
+    let is_empty = windows.iter().all(|windows| windows.list().is_empty());
+    Ok(share(exchange, vec![u64::from(is_empty)])?.iter().all(|batch| batch[..] == [1]))
+}
+
+/// Refuses what cannot be known.
+fn refuse(job: &Job) -> Result<(), Error> {
+    for focus in &job.focus {
+        for part in &focus.parts {
+            match part {
+                Part::Iterations(_) | Part::Loop(_) if !job.trace.semantics.replays_all_of_mpi() => {
+                    return Err(Error::new(format!(
+                        "--focus {focus}: loops are looked for with --semantics corrected only"
+                    )));
+                }
+                // A function may be left and entered again between two such calls, and nobody has seen it.
+                Part::Phase(name, visits)
+                    if *visits != Numbers::ALL && !job.trace.definitions.calling_contexts.is_empty() =>
+                {
+                    return Err(Error::new(format!(
+                        "--focus {focus}: the trace knows where the program is at calls of MPI and at samples only, so \
+                         visits of {name} cannot be numbered; phase={name} counts all of them"
+                    )));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Walks all events to find iterations and visits.
@@ -149,20 +183,17 @@ fn loops(focuses: &[Focus]) -> Vec<&str> {
     focuses.iter().flat_map(Focus::loops).collect()
 }
 
-/// The windows of a process, given its place among those of this worker.
-fn of_process(job: &Job, focus: &Focus, first: &FirstPass, (at, process): (usize, usize)) -> Windows {
+/// The windows that a part has at a process, given its place among those of this worker.
+fn of_process(job: &Job, part: &Part, first: &FirstPass, (at, process): (usize, usize)) -> Vec<Window> {
     let process = &job.trace.processes[process];
-    Windows::new(focus.parts.iter().flat_map(|part| match part {
+    match part {
         Part::Time(from, to) => vec![of_time(&job.trace, *from, *to)],
         Part::Iterations(which) => of_iterations(first, *which, process),
         Part::Phase(name, visits) => {
             let number = job.phases.iter().position(|known| known == name);
             let own = first.visits[at].iter().filter(|visit| Some(visit.phase.into()) == number);
-            (1..)
-                .zip(own)
-                .filter(|&(number, _)| visits.contain(number))
-                .map(|(_, visit)| visit.window)
-                .collect()
+            let numbered = (1..).zip(own).filter(|&(number, _)| visits.contain(number));
+            numbered.map(|(_, visit)| visit.window).collect()
         }
         Part::Loop(name) => {
             let number = loops(&job.focus).iter().position(|known| known == name);
@@ -172,7 +203,7 @@ fn of_process(job: &Job, focus: &Focus, first: &FirstPass, (at, process): (usize
             let own = first.instances.iter().filter(|&&(location, which, _)| is_it(location, which));
             own.map(|&(.., window)| window).collect()
         }
-    }))
+    }
 }
 
 fn of_time(trace: &Trace, from: Option<Moment>, to: Option<Moment>) -> Window {
@@ -185,7 +216,8 @@ fn of_time(trace: &Trace, from: Option<Moment>, to: Option<Moment>) -> Window {
     // The trace begins at 0; with wrong clocks a few events may lie before.
     let begin = from.map(ticks).filter(|&ticks| ticks > 0).unwrap_or(Ticks::MIN);
     let is_behind = trace.length() > 0 && u64::try_from(begin).is_ok_and(|begin| begin >= trace.length());
-    Window { begin, end: if is_behind { begin } else { to.map_or(Ticks::MAX, ticks) } }
+    let end = to.map_or(Ticks::MAX, ticks);
+    Window { begin, end: if is_behind || end <= 0 { begin } else { end } }
 }
 
 fn of_iterations(first: &FirstPass, which: Which, process: &Process) -> Vec<Window> {
@@ -206,10 +238,10 @@ fn of_iterations(first: &FirstPass, which: Which, process: &Process) -> Vec<Wind
     wanted.map(|(_, own)| Window { begin: own.begin, end: own.end }).collect()
 }
 
-/// Why a focus is empty, and what there is.
-fn reason(job: &Job, focus: &Focus, first: &FirstPass, exchange: &mut dyn Exchange) -> Result<String, Error> {
+/// Why a part of a focus is empty, and what there is.
+fn reason(job: &Job, part: &Part, first: &FirstPass, exchange: &mut dyn Exchange) -> Result<String, Error> {
     let trace = &job.trace;
-    let reason = match &focus.parts[0] {
+    let reason = match part {
         Part::Time(..) => {
             let length = trace.length() as f64 / trace.definitions.clock.resolution as f64;
             format!("no time of the trace lies in it: the trace is {length:.6} s long")

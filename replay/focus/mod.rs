@@ -52,7 +52,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    const ALL: Numbers = Numbers { first: 1, last: u64::MAX };
+    pub(crate) const ALL: Numbers = Numbers { first: 1, last: u64::MAX };
 
     /// Whether a number is one of them.
     pub(crate) fn contain(self, number: u64) -> bool {
@@ -151,8 +151,8 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 fn time(text: &str) -> Result<Part, String> {
-    let (from, to) =
-        text.split_once('-').ok_or("a time is A-B, A- or -B, such as 0.5-2, 500ms- or 20%-30%")?;
+    let ends = text.split_once('-').filter(|&ends| ends != ("", ""));
+    let (from, to) = ends.ok_or("a time is A-B, A- or -B, such as 0.5-2, 500ms- or 20%-30%")?;
     let [from, to] = [from, to].map(|text| (!text.is_empty()).then(|| moment(text)).transpose());
     Ok(Part::Time(from?, to?))
 }
@@ -262,8 +262,18 @@ mod tests {
 
     #[test]
     fn what_is_no_focus_is_refused_with_what_is_expected() {
-        let wrong =
-            ["", "time", "when=3", "time=", "time=3", "time=x-", "time=1e3-", "time=3,4-5", "iterations=0"];
+        let wrong = [
+            "",
+            "time",
+            "when=3",
+            "time=",
+            "time=3",
+            "time=x-",
+            "time=1e3-",
+            "time=3,4-5",
+            "time=-",
+            "iterations=0",
+        ];
         for text in
             wrong.into_iter().chain(["iterations=5-3", "iterations=-", "iterations=cluster=0", "phase=#2"])
         {

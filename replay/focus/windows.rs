@@ -36,6 +36,11 @@ impl Windows {
         Windows { list }
     }
 
+    /// Returns what lies in one of both.
+    pub fn united(&self, other: &Windows) -> Windows {
+        Windows::new(self.list.iter().chain(&other.list).copied())
+    }
+
     /// Returns what lies in both.
     pub fn intersected(&self, other: &Windows) -> Windows {
         let (mut ours, mut theirs) = (self.list.iter().peekable(), other.list.iter().peekable());

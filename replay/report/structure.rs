@@ -319,17 +319,17 @@ impl MainLoop {
             [Kind { like, .. }] => parts.push(format!("number {like} like no other")),
             _ => parts.push(format!("{} like no other", alone.len())),
         }
-        let within = |error: f64| format!("within {:.0} %", (100.0 * error).ceil());
+        let percent = |error: f64| format!("{:.0} %", (100.0 * error).ceil());
         let first = match self.iterations > FIRST {
-            true => format!(", the first ten {}", within(self.prediction.error_by_first())),
+            true => format!(", the first ten by {}", percent(self.prediction.error_by_first())),
             false => String::new(),
         };
         writeln!(
             f,
-            "  Kinds of iterations: {} (these {} describe the loop {}{first})",
+            "  Kinds of iterations: {} (one of each, {} in all, miss how long the loop takes by {}{first})",
             parts.join(", "),
             self.kinds.len(),
-            within(self.prediction.error())
+            percent(self.prediction.error())
         )
     }
 }
@@ -338,6 +338,13 @@ impl fmt::Display for MainLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.iterations < ITERATIONS || self.share < SHARE {
             let (share, path) = (100.0 * self.share, printable(&self.call_path));
+            if self.share >= SHARE {
+                return writeln!(
+                    f,
+                    "no loop of MPI calls with {ITERATIONS} iterations: {} in {path} have {share:.1} % of the time",
+                    self.iterations
+                );
+            }
             return writeln!(
                 f,
                 "no loop of MPI calls with {:.0} % of the time; that with most is {} iterations in {path}, {share:.1} %",

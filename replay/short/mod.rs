@@ -137,6 +137,11 @@ fn representatives(options: &ShortOptions, structure: &FoundStructure) -> Result
         }
         FoundStructure::NotLookedFor | FoundStructure::NoLoop => return Err(no_iterations()),
     };
+    if !structure.correspondence.holds() {
+        return Err(Error::new(
+            "--short: iterations of one number are not the same on all ranks, so an archive of some would have halves of operations",
+        ));
+    }
     let mut weights = structure.representatives(options.keep).ok_or_else(no_iterations)?;
     weights.sort_unstable();
     Ok(weights)

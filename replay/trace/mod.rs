@@ -220,11 +220,12 @@ impl Trace {
         self.definitions.clock.length.saturating_mul(self.fineness.cast_unsigned())
     }
 
-    /// Makes visits of the regions of these names phases, by the places of the names.
+    /// Makes visits of the regions of these names phases, by the places of the names; a name may lack the parameters of its function.
     pub fn mark_phases(&mut self, names: &[String]) {
         for (region, kind) in self.definitions.regions.iter().zip(&mut self.kinds) {
-            let phase =
-                names.iter().position(|name| *name == *region.name || *name == *region.canonical_name);
+            let short = region.name.split('(').next().unwrap_or_default();
+            let known = [&*region.name, &*region.canonical_name, short];
+            let phase = names.iter().position(|name| known.contains(&name.as_str()));
             kind.phase = phase.and_then(|phase| u16::try_from(phase).ok());
         }
     }

@@ -14,6 +14,9 @@ use crate::output::Output;
 /// Reports in an experiment directory, the best first.
 const NAMES: [&str; 4] = ["trace.cubex", "scout.cubex", "summary.cubex", "profile.cubex"];
 
+/// The attribute of a report that names the part of the run that counts (`replay-analyze --focus`).
+const FOCUS: &str = "Replay::Focus";
+
 /// An open report with its details.
 #[derive(Debug)]
 pub struct Opened {
@@ -44,6 +47,9 @@ impl Opened {
         if let Err(error) = opened.open_details() {
             opened.has_wrong_details = true;
             output.warn(format!("{error}; shown without details (replay-analyze writes them anew)"));
+        }
+        if let Some(focus) = opened.focus() {
+            output.warn(format!("{}: only a part of the run counts: {focus}", opened.path.display()));
         }
         Ok(opened)
     }
@@ -76,6 +82,12 @@ impl Opened {
             Some(members) => members.read(name)?,
             None => self.report.member(name)?,
         })
+    }
+
+    /// The part of the run that alone counts in the report, if it is a part.
+    pub fn focus(&self) -> Option<&str> {
+        let attribute = self.cube().attributes.iter().find(|it| it.key == FOCUS);
+        attribute.map(|it| it.value.as_str())
     }
 
     /// The description of the report.
@@ -122,6 +134,11 @@ impl Opened {
             (Some(manifest), Some(table)) => Ok((manifest, table)),
             (None, _) if self.has_wrong_details => Err(Error::new(format!(
                 "{}: this command needs its details, which cannot be used: replay-analyze EXPERIMENT writes them anew",
+                self.path.display()
+            ))),
+            (None, _) if self.focus().is_some() => Err(Error::new(format!(
+                "{}: only a part of the run counts, and such reports have no details, which this command needs: \
+                 replay-analyze without --focus writes them",
                 self.path.display()
             ))),
             (None, _) => Err(Error::new(format!(

@@ -162,6 +162,38 @@ fn report_without_details_says_which_table_is_missing_and_how_to_get_it() {
     assert!(printed.results.contains("because of work on rank 0"), "{}", printed.results);
 }
 
+#[test]
+fn report_of_a_part_of_the_run_says_so_with_every_command() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let mut report = example::report(&Names::default());
+    report.cube.attributes.push(Attribute::new("Replay::Focus", "iterations=3"));
+    report.write(&path, &[]);
+    let path = path.to_str().unwrap();
+    for arguments in
+        [&[path][..], &["tree", path], &["ranks", path], &["metrics", path], &["diff", path, path]]
+    {
+        let printed = run(80, arguments);
+        assert_eq!(printed.status, Status::Done, "{}", printed.messages);
+        let says = format!("replay-show: {path}: only a part of the run counts: iterations=3\n");
+        assert!(printed.messages.contains(&says), "{arguments:?}: {}", printed.messages);
+    }
+    assert!(
+        run(200, &[path]).results.contains("of a part of the run: iterations=3"),
+        "{}",
+        run(200, &[path]).results
+    );
+    for command in ["time", "waits", "iterations", "structure", "matrix"] {
+        let printed = run(80, &[command, path]);
+        assert_eq!(printed.status, Status::Failed);
+        assert!(
+            printed.messages.contains("replay-analyze without --focus writes them"),
+            "{}",
+            printed.messages
+        );
+    }
+}
+
 /// Writes a report without details, but which refers to those beside it with this digest of their manifest.
 fn write_with_details_beside(path: &Path, digest: Option<String>) {
     let mut report = example::report(&Names::default());

@@ -34,6 +34,8 @@ pub struct Overview {
     pub ranks: usize,
     /// Largest number of threads of a rank.
     pub threads: usize,
+    /// The part of the run that alone counts; `None` if all does.
+    pub focus: Option<String>,
     /// Times.
     pub run: Run,
     /// Time of idle threads, which `run.total` does not contain; `None` if the report does not have it.
@@ -80,6 +82,7 @@ impl Overview {
             program: program(opened),
             ranks: ranks(opened),
             threads: threads(opened),
+            focus: opened.focus().map(str::to_owned),
             idle,
             run,
             coverage,

@@ -33,9 +33,10 @@ pub fn title(overview: &Overview) -> String {
     }
     parts.push(size(overview));
     let length = numbers::seconds(overview.run.length);
-    parts.push(match overview.run.has_outside {
-        true => format!("{length} (also before MPI_Init and after MPI_Finalize)"),
-        false => length,
+    parts.push(match (&overview.focus, overview.run.has_outside) {
+        (Some(focus), _) => format!("{length} of a part of the run: {focus}"),
+        (None, true) => format!("{length} (also before MPI_Init and after MPI_Finalize)"),
+        (None, false) => length,
     });
     parts.extend(coverage_and_findings(overview));
     parts.join(" · ")

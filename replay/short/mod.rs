@@ -76,17 +76,25 @@ pub struct ShortArchive {
     pub bytes: [u64; 2],
     /// Dropped operations in words, if these are more than one in a hundred of a kind.
     pub unclean: Option<String>,
+    /// Whether iterations of one number are the same on all ranks.
+    pub corresponds: bool,
 }
 
 impl fmt::Display for ShortArchive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ShortArchive { iterations: [kept, all], bytes: [bytes, of], unclean, .. } = self;
+        let ShortArchive { iterations: [kept, all], bytes: [bytes, of], unclean, corresponds, .. } = self;
         let share = 100.0 * *bytes as f64 / (*of).max(1) as f64;
         let directory = printable(&self.directory.display().to_string());
         writeln!(
             f,
             "Short archive: {directory}, {kept} of {all} iterations, {share:.1} % of {of} bytes of events"
         )?;
+        if !corresponds {
+            writeln!(
+                f,
+                "  Iterations of one number are not the same on all ranks: its waiting is not that of the run"
+            )?;
+        }
         match unclean {
             None => Ok(()),
             Some(dropped) => writeln!(
@@ -137,11 +145,6 @@ fn representatives(options: &ShortOptions, structure: &FoundStructure) -> Result
         }
         FoundStructure::NotLookedFor | FoundStructure::NoLoop => return Err(no_iterations()),
     };
-    if !structure.correspondence.holds() {
-        return Err(Error::new(
-            "--short: iterations of one number are not the same on all ranks, so an archive of some would have halves of operations",
-        ));
-    }
     let mut weights = structure.representatives(options.keep).ok_or_else(no_iterations)?;
     weights.sort_unstable();
     Ok(weights)
@@ -208,6 +211,7 @@ pub fn write(
         iterations: [weights.len(), structure.iterations.len()].map(to_u64),
         bytes: [copied.iter().map(|it| it.bytes).sum(), source.bytes.iter().sum()],
         unclean: kept::are_many(&dropped).then(|| kept::described(&dropped)),
+        corresponds: structure.correspondence.holds(),
     }))
 }
 

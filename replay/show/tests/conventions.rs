@@ -170,9 +170,7 @@ fn report_of_a_part_of_the_run_says_so_with_every_command() {
     report.cube.attributes.push(Attribute::new("Replay::Focus", "iterations=3"));
     report.write(&path, &[]);
     let path = path.to_str().unwrap();
-    for arguments in
-        [&[path][..], &["tree", path], &["ranks", path], &["metrics", path], &["diff", path, path]]
-    {
+    for arguments in [&[path][..], &["tree", path], &["ranks", path], &["diff", path, path]] {
         let printed = run(80, arguments);
         assert_eq!(printed.status, Status::Done, "{}", printed.messages);
         let says = format!("replay-show: {path}: only a part of the run counts: iterations=3\n");

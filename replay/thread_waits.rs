@@ -11,7 +11,7 @@ use patterns::matched::{Acquisition, BarrierVisit, Interval};
 
 use crate::details::Scheme;
 use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
-use crate::focus::Windows;
+use crate::focus::{self, Windows};
 use crate::ids::{EventNumber, PathId, Row};
 use crate::int::to_u32;
 use crate::metrics::{Metrics, NumberedPattern};
@@ -160,7 +160,7 @@ impl ThreadWaitFinder<'_> {
         ticks: Ticks,
     ) -> Ticks {
         let thread = self.thread(location);
-        let counted = self.windows.map_or(ticks, |windows| windows.inside(begin, ticks));
+        let counted = focus::counted(self.windows, begin, ticks);
         self.results.severities[thread].add(pattern.metric, row, counted);
         if let Some(class) = self.scheme.and_then(|scheme| scheme.classes.of_wait(pattern.metric)) {
             self.results.timelines[thread].wait(class, begin, ticks);

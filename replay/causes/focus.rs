@@ -1,6 +1,5 @@
 //! Focus: costs of the waiting that counts, and the critical path inside of windows (structure 3.4).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::Ticks;
@@ -159,12 +158,14 @@ impl FocusedCosts {
         exchange: &mut dyn Exchange,
     ) -> Result<FocusedCosts, Error> {
         let is_cost = |metric: usize| metrics.delay_costs.iter().flatten().any(|&it| it == metric);
-        let mut sums: BTreeMap<u32, i128> = BTreeMap::new();
+        let mut own = FocusedCosts::default();
         for (number, value) in costs.by_number(is_cost) {
-            *sums.entry(number).or_default() += value;
+            *match number {
+                INSIDE => &mut own.inside,
+                BEHIND => &mut own.behind,
+                _ => &mut own.before,
+            } += value;
         }
-        let of = |number: u32| sums.get(&number).copied().unwrap_or(0);
-        let own = FocusedCosts { before: of(0), inside: of(INSIDE), behind: of(BEHIND) };
         let mut told = Batch::new();
         own.put(&mut told);
         let mut all = FocusedCosts::default();

@@ -36,6 +36,7 @@ struct FirstPass {
 #[derive(Debug, Default)]
 struct Kinds {
     outliers: Vec<u64>,
+    /// Rising, of each kind.
     kinds: Vec<Vec<u64>>,
 }
 
@@ -197,10 +198,11 @@ fn of_process(job: &Job, part: &Part, first: &FirstPass, (at, process): (usize, 
         }
         Part::Loop(name) => {
             let number = loops(&job.focus).iter().position(|known| known == name);
-            let is_it = |location: u32, which: u32| {
-                process.locations.start == location as usize && Some(which as usize) == number
-            };
-            let own = first.instances.iter().filter(|&&(location, which, _)| is_it(location, which));
+            // Those of a location are together, in the order of locations.
+            let main = |location: u32| (location as usize).cmp(&process.locations.start);
+            let begin = first.instances.partition_point(|&(location, ..)| main(location).is_lt());
+            let own = first.instances[begin..].iter().take_while(|&&(location, ..)| main(location).is_eq());
+            let own = own.filter(|&&(_, which, _)| Some(which as usize) == number);
             own.map(|&(.., window)| window).collect()
         }
     }
@@ -222,15 +224,20 @@ fn of_time(trace: &Trace, from: Option<Moment>, to: Option<Moment>) -> Window {
 
 fn of_iterations(first: &FirstPass, which: Which, process: &Process) -> Vec<Window> {
     let Some(agreed) = first.agreed.as_ref().filter(|_| first.corresponds) else { return Vec::new() };
-    let is_own = |location: u32| process.locations.contains(&(location as usize));
-    // That of the main thread, or if that has no steps, of the first one that has.
-    let Some(line) = agreed.locations.iter().find(|line| is_own(line.location)) else { return Vec::new() };
+    let process = &process.locations;
+    let Some(line) = agreed.place_of(process.start, process).map(|at| &agreed.locations[at]) else {
+        return Vec::new();
+    };
+    let of_kind = match which {
+        Which::Kind(kind) => first.kinds.kinds.get(kind - 1).map_or(&[][..], Vec::as_slice),
+        _ => &[],
+    };
     let is_wanted = |number: u64| match which {
         Which::Numbers(numbers) => numbers.contain(number),
         Which::First => number == 1,
         Which::Last => number == agreed.iterations,
         Which::Outliers => first.kinds.outliers.contains(&number),
-        Which::Kind(kind) => first.kinds.kinds.get(kind - 1).is_some_and(|kind| kind.contains(&number)),
+        Which::Kind(_) => of_kind.binary_search(&number).is_ok(),
     };
     let numbered = line.own.iter().enumerate();
     let numbered = numbered.map(|(place, own)| (line.number_of_all(Some(place), agreed.iterations), own));

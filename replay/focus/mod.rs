@@ -12,7 +12,7 @@ mod windows;
 use std::fmt;
 
 pub(crate) use find::windows;
-pub use windows::{Window, Windows};
+pub use windows::{Window, Windows, counted, counts};
 
 /// A part of the run, as the user names it: one or more parts of one form, which unite.
 #[derive(Clone, PartialEq, Debug)]

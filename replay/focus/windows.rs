@@ -88,6 +88,16 @@ impl Windows {
     }
 }
 
+/// Whether an event at a time counts: in a window, or anywhere if there are no windows.
+pub fn counts(windows: Option<&Windows>, time: Ticks) -> bool {
+    windows.is_none_or(|windows| windows.contains(time))
+}
+
+/// How many of the ticks that begin at a time count: those in windows, or all if there are no windows.
+pub fn counted(windows: Option<&Windows>, begin: Ticks, ticks: Ticks) -> Ticks {
+    windows.map_or(ticks, |windows| windows.inside(begin, ticks))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,6 @@ use model::Ticks;
 use patterns::matched::Interval;
 
 use crate::focus::{Window, Windows};
-use crate::int::to_u32;
 use crate::operations::{WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::structure::{Agreed, LocationIterations};
 use crate::walk::Walked;
@@ -60,22 +59,17 @@ pub(super) fn of_iterations(
         intervals
     };
     let of_process = |walked: &Walked| -> Vec<Windows> {
-        let located = &walked.process.locations;
-        let line = |location: usize| {
-            let found = agreed.locations.binary_search_by_key(&to_u32(location), |line| line.location);
-            found.ok().map(|at| &agreed.locations[at])
-        };
-        // Threads without steps have the iterations of their process.
-        let of_all = located.iter().find_map(|it| line(it.location));
+        let process = walked.process.range();
         let of_location = |location: usize| {
-            let [left_out, mut kept] = line(location).or(of_all).map(of_line).unwrap_or_default();
+            let line = agreed.place_of(location, &process).map(|at| &agreed.locations[at]);
+            let [left_out, mut kept] = line.map(of_line).unwrap_or_default();
             kept.extend(of_mpi_itself(walked));
             if keep_outside {
                 kept.extend_from_slice(complement(&Windows::new(left_out)).list());
             }
             Windows::new(kept)
         };
-        located.iter().map(|it| of_location(it.location)).collect()
+        process.clone().map(of_location).collect()
     };
     processes.iter().map(of_process).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use model::Ticks;
@@ -101,6 +102,24 @@ impl Correspondence {
         // Messages may be sent an iteration ahead. Where a collective operation confirms each number, that is what they are.
         let is_confirmed = iterations > 0 && agreeing >= iterations;
         disagreeing == 0 && (is_rare || is_confirmed)
+    }
+}
+
+impl Agreed {
+    /// The place in the list of the iterations of a location: its own, or if it has no steps, those of the first location of its
+    /// process that has.
+    pub(crate) fn place_of(&self, location: usize, process: &Range<usize>) -> Option<usize> {
+        let place =
+            |location: usize| self.locations.partition_point(|line| (line.location as usize) < location);
+        let has = |place: usize, locations: Range<usize>| {
+            self.locations.get(place).is_some_and(|line| locations.contains(&(line.location as usize)))
+        };
+        let own = place(location);
+        if has(own, location..location + 1) {
+            return Some(own);
+        }
+        let first = place(process.start);
+        has(first, process.clone()).then_some(first)
     }
 }
 

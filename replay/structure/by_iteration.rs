@@ -54,18 +54,11 @@ fn known(watched: &[u32], number: u64) -> Option<u32> {
 
 /// By location of these processes: the place of the one whose iterations count.
 fn lines(agreed: &Agreed, processes: &[Walked]) -> Vec<Option<u32>> {
-    let place = |location: usize| {
-        let known = agreed.locations.binary_search_by_key(&to_u32(location), |line| line.location);
-        known.ok().map(to_u32)
+    let of_process = |walked: &Walked| -> Vec<Option<u32>> {
+        let process = walked.process.range();
+        process.clone().map(|location| agreed.place_of(location, &process).map(to_u32)).collect()
     };
-    let mut lines = Vec::new();
-    for Walked { process, .. } in processes {
-        let own: Vec<Option<u32>> = process.locations.iter().map(|it| place(it.location)).collect();
-        // Threads without steps have the iterations of their process.
-        let of_process = own.iter().flatten().next().copied();
-        lines.extend(own.iter().map(|own| own.or(of_process)));
-    }
-    lines
+    processes.iter().flat_map(of_process).collect()
 }
 
 /// Values by row, with the number of the first iteration of each; without what is outside.

@@ -23,7 +23,7 @@ use crate::coverage::Fate;
 use crate::details::Scheme;
 use crate::details::instances::BothSides;
 use crate::findings::Finding;
-use crate::focus::Windows;
+use crate::focus::{self, Windows};
 use crate::ids::{CallId, EventNumber, PathId, Row};
 use crate::int::to_u32;
 use crate::journal::EventSpot;
@@ -192,12 +192,12 @@ impl Finder<'_> {
 
     /// Whether an event of the process counts.
     fn counts(&self, time: Ticks) -> bool {
-        self.windows.is_none_or(|windows| windows.contains(time))
+        focus::counts(self.windows, time)
     }
 
     /// Adds those of the ticks from a time on that count to a metric at the call path of a call of MPI; returns them.
     fn add_ticks(&mut self, call: CallId, metric: usize, begin: Ticks, ticks: Ticks) -> Ticks {
-        let counted = self.windows.map_or(ticks, |windows| windows.inside(begin, ticks));
+        let counted = focus::counted(self.windows, begin, ticks);
         self.add_at(call, metric, counted);
         counted
     }
@@ -338,7 +338,7 @@ impl Finder<'_> {
             let call = self.operations.call(call);
             if call.is_analysed {
                 let (enter, length) = (call.interval.enter, call.interval.length());
-                let counted = self.windows.map_or(length, |windows| windows.inside(enter, length));
+                let counted = focus::counted(self.windows, enter, length);
                 self.results.coverage.lose(Fate::Unmatched, counted);
             }
         }

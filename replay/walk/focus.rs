@@ -6,7 +6,7 @@ use model::Ticks;
 
 use super::Visit;
 use super::thread::{Numbering, Thread};
-use crate::focus::{Window, Windows};
+use crate::focus::{self, Window, Windows};
 use crate::ids::Row;
 
 impl Thread {
@@ -17,12 +17,12 @@ impl Thread {
 
     /// Whether an event at a time counts.
     pub(super) fn counts(&self, time: Ticks) -> bool {
-        self.windows.as_ref().is_none_or(|windows| windows.contains(time))
+        focus::counts(self.windows.as_deref(), time)
     }
 
     /// How many of the ticks that begin at a time count.
     pub(super) fn counted(&self, begin: Ticks, ticks: Ticks) -> Ticks {
-        self.windows.as_ref().map_or(ticks, |windows| windows.inside(begin, ticks))
+        focus::counted(self.windows.as_deref(), begin, ticks)
     }
 
     /// Adds exclusive time from a time on to a row, as far as it counts; and all of it to the journal, with a mark at each border of

@@ -33,6 +33,7 @@ mod window_calls;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use model::Ticks;
@@ -149,6 +150,14 @@ pub struct WalkedProcess {
     pub paths: Vec<CallPath>,
     /// Its locations.
     pub locations: Vec<WalkedLocation>,
+}
+
+impl WalkedProcess {
+    /// The positions of its locations in the report.
+    pub fn range(&self) -> Range<usize> {
+        let first = self.locations.first().map_or(0, |location| location.location);
+        first..first + self.locations.len()
+    }
 }
 
 /// All results of the walk over the events of a process. Each part goes to the steps that need it, and is

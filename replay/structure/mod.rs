@@ -105,7 +105,7 @@ pub enum FoundStructure {
 }
 
 /// Bytes of lists for each step: nodes, sites, what folding needs, enters, iterations.
-const OF_STEP: u64 = 210;
+const OF_STEP: u64 = 80;
 
 /// Bytes for each node with its edges, of which a location has at most as many as steps.
 const OF_NODE: u64 = 300;

@@ -7,7 +7,7 @@ use super::agree::{Agreed, LocationIterations};
 use super::prediction::{self, Prediction};
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
-use crate::exchange::{Batch, Exchange, reduce};
+use crate::exchange::{Exchange, reduce};
 use crate::fraction::whole_part;
 use crate::int::to_usize;
 use crate::wire::{Wire, batch_of, wire};
@@ -132,8 +132,8 @@ impl IterationTotals {
 /// # Errors
 /// If a worker failed.
 pub(super) fn series(agreed: &Agreed, exchange: &mut dyn Exchange) -> Result<Vec<IterationTotals>, Error> {
-    let all = totals(&[(&agreed.locations, to_usize(agreed.iterations))], exchange)?;
-    Ok(all.into_iter().flatten().collect())
+    let mut all = totals(&[(&agreed.locations, to_usize(agreed.iterations))], exchange)?;
+    Ok(all.pop().unwrap_or_default())
 }
 
 /// Of several loops so many iterations of locations, from number 1 on; of all locations on worker 0.
@@ -149,17 +149,12 @@ pub(super) fn totals(
         lines.iter().for_each(|line| add(line, &mut all));
         all
     };
-    let all: Vec<IterationTotals> = loops.iter().flat_map(of_loop).collect();
-    let all = reduce(exchange, all, batch_of_all, |all, batch| {
+    let all: Vec<Vec<IterationTotals>> = loops.iter().map(of_loop).collect();
+    let encode = |all: &Vec<Vec<IterationTotals>>| batch_of(all.iter().flatten());
+    reduce(exchange, all, encode, |all, batch| {
         let mut reader = BatchReader::new(batch);
-        all.iter_mut().for_each(|one| one.merge(&IterationTotals::get(&mut reader)));
-    })?;
-    let mut rest = all.into_iter();
-    Ok(loops.iter().map(|&(_, iterations)| rest.by_ref().take(iterations).collect()).collect())
-}
-
-fn batch_of_all(all: &Vec<IterationTotals>) -> Batch {
-    batch_of(all)
+        all.iter_mut().flatten().for_each(|one| one.merge(&IterationTotals::get(&mut reader)));
+    })
 }
 
 /// Adds the iterations of a location.

@@ -195,8 +195,16 @@ fn empty([begin, end]: [Ticks; 2]) -> OwnIteration {
 
 /// Adds the time in MPI in intervals, which are disjoint and in order, to the stretches that these belong to.
 fn add_steps(steps: &Steps, intervals: &[([Ticks; 2], usize)], found: &mut [OwnIteration]) {
-    let at = |time: Ticks| {
-        let behind = intervals.partition_point(|([begin, _], _)| *begin <= time);
+    // Times come in order, but for polls before a step that begins where the one before does.
+    let mut behind = 0;
+    let mut at = |time: Ticks| {
+        let begins_until = |place: usize| intervals.get(place).is_some_and(|([begin, _], _)| *begin <= time);
+        while begins_until(behind) {
+            behind += 1;
+        }
+        while behind > 0 && !begins_until(behind - 1) {
+            behind -= 1;
+        }
         let (bounds, of) = intervals.get(behind.checked_sub(1)?)?;
         (time < bounds[1]).then_some(*of)
     };

@@ -13,9 +13,9 @@ const LOOPS: usize = 8;
 const PLACES: usize = 16;
 
 /// Last terms of a repeat, of which a hash is kept for each place; and its base, and the power of it that the first one has.
-const NEAR: usize = 8;
+const NEAR: usize = 16;
 const NEAR_BASE: u32 = 0x9e37_79b1;
-const NEAR_FIRST: u32 = NEAR_BASE.wrapping_pow(7);
+const NEAR_FIRST: u32 = NEAR_BASE.wrapping_pow(15);
 
 /// Modulus and base of the rolling hash of terms.
 const PRIME: u64 = (1 << 61) - 1;
@@ -68,8 +68,9 @@ pub struct Fold {
     before: Vec<Before>,
     /// By term: its latest place, or [`NO_PLACE`].
     latest: Vec<u32>,
-    /// The loops among the terms.
+    /// The loops among the terms; and where the terms behind each would end if they were its body once more.
     loops: Vec<LoopTerm>,
+    ends: Vec<u32>,
     /// How the loops are repeated, one behind the other: each how often, then for each repetition the same of each loop in it.
     repeats: Vec<u32>,
     /// Hashes of the first terms, by their number, as far as anybody has asked; and powers of the base.
@@ -93,8 +94,6 @@ const NO_PLACE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct LoopTerm {
     place: u32,
-    /// Terms of its body.
-    length: u32,
     /// Where it begins in the list of repeats.
     repeats: usize,
 }
@@ -108,6 +107,7 @@ impl Default for Fold {
             before: Vec::new(),
             latest: Vec::new(),
             loops: Vec::new(),
+            ends: Vec::new(),
             repeats: Vec::new(),
             hashes: vec![0],
             powers: vec![1],
@@ -236,6 +236,7 @@ impl Fold {
         self.before.truncate(first);
         self.hashes.truncate(first + 1);
         self.loops.truncate(loops);
+        self.ends.truncate(loops);
     }
 
     /// The hash of the terms in a range of places.
@@ -254,17 +255,19 @@ impl Fold {
     /// Takes the terms behind one of the latest loops into it, if they are its body.
     #[inline]
     fn extend(&mut self) -> bool {
-        let end = self.terms.len();
-        let mut behind = self.loops.len();
+        let end = crate::to_u32(self.terms.len());
         // A loop that is the last term has nothing behind it.
-        if self.loops.last().is_some_and(|it| it.place as usize + 1 == end) {
-            behind -= 1;
+        let is_last = self.loops.last().is_some_and(|it| it.place + 1 == end);
+        let behind = self.loops.len() - usize::from(is_last);
+        let latest = behind.saturating_sub(LOOPS);
+        // All are compared at once, as hardly ever one ends here.
+        if self.ends[latest..behind].iter().fold(true, |none, &it| none & (it != end)) {
+            return false;
         }
-        for at in (behind.saturating_sub(LOOPS)..behind).rev() {
-            let LoopTerm { place, length, repeats } = self.loops[at];
+        for at in (latest..behind).rev().filter(|&at| self.ends[at] == end) {
+            let LoopTerm { place, repeats } = self.loops[at];
             let first = place as usize + 1;
-            if first + length as usize == end
-                && let Some(body) = self.terms[place as usize].body()
+            if let Some(body) = self.terms[place as usize].body()
                 && self.bodies[body as usize] == self.terms[first..]
             {
                 self.take(first, at + 1);
@@ -279,20 +282,21 @@ impl Fold {
     #[inline]
     fn repeat(&mut self) -> bool {
         let end = self.terms.len();
-        let mut place = end - 1;
+        let last = self.before[end - 1];
+        let mut place = last.same as usize;
         for _ in 0..PLACES {
-            place = self.before[place].same as usize;
-            if place == NO_PLACE as usize {
-                return false;
-            }
+            // No place is beyond all others.
+            let Some(&before) = self.before.get(place) else { return false };
             let length = end - 1 - place;
             if 2 * length > end {
                 return false;
             }
-            if self.is_twice(length) {
+            // Most differ in one of the last terms.
+            if (length < NEAR || before.near == last.near) && self.is_twice(length) {
                 self.join(length);
                 return true;
             }
+            place = before.same as usize;
         }
         false
     }
@@ -302,12 +306,7 @@ impl Fold {
     fn is_twice(&mut self, length: usize) -> bool {
         let end = self.terms.len();
         let (first, second) = (end - 2 * length, end - length);
-        if length < NEAR {
-            return self.terms[second..] == self.terms[first..second];
-        }
-        // Most differ in one of the last terms.
-        self.before[end - 1].near == self.before[second - 1].near
-            && self.hash(second, end) == self.hash(first, second)
+        (length < NEAR || self.hash(second, end) == self.hash(first, second))
             && self.terms[second..] == self.terms[first..second]
     }
 
@@ -335,8 +334,8 @@ impl Fold {
             }
             _ => {
                 self.repeats.insert(repeats, 2);
-                let (place, length) = (crate::to_u32(first), crate::to_u32(length));
-                self.loops.push(LoopTerm { place, length, repeats });
+                self.loops.push(LoopTerm { place: crate::to_u32(first), repeats });
+                self.ends.push(crate::to_u32(first + 1 + length));
                 self.put(Term::of_body(number));
             }
         }

@@ -119,7 +119,12 @@ fn absorb(fold: &Fold) -> Vec<Owner> {
         loop {
             let before = (first, end);
             for is_behind in [true, false] {
-                let room = room(&is_taken, if is_behind { end..terms.len() } else { 0..first }, is_behind);
+                let most = most_terms(body);
+                let beside = match is_behind {
+                    true => end..terms.len().min(end + most),
+                    false => first.saturating_sub(most)..first,
+                };
+                let room = room(&is_taken, beside, is_behind);
                 let Some(length) = most_alike(body, &terms[room.clone()], is_behind) else { continue };
                 let found = if is_behind { end..end + length } else { first - length..first };
                 let partners = common(body, &terms[found.clone()]);
@@ -149,10 +154,15 @@ fn room(is_taken: &[bool], range: std::ops::Range<usize>, is_behind: bool) -> st
     }
 }
 
+/// How many terms next to a loop may be like its body at most.
+fn most_terms(body: &[Term]) -> usize {
+    5 * body.len() / 4
+}
+
 /// How many terms next to a loop are most like its body: between three and five quarters of its length, and at least four
 /// fifths of the terms in common.
 fn most_alike(body: &[Term], terms: &[Term], is_behind: bool) -> Option<usize> {
-    let lengths = (3 * body.len()).div_ceil(4)..=5 * body.len() / 4;
+    let lengths = (3 * body.len()).div_ceil(4)..=most_terms(body);
     let nth = |list: &[Term], at: usize| if is_behind { list[at] } else { list[list.len() - 1 - at] };
     // By number of terms of the body: how many they have in common with the terms so far.
     let mut common = vec![0_usize; body.len() + 1];

@@ -1,10 +1,13 @@
 //! Meetings: messages and collective operations, which show whether iterations of different locations correspond.
 
+use std::cell::OnceCell;
+
 use model::Ticks;
 
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, pair};
 use crate::exchange::{Batch, Exchange};
+use crate::int::to_u32;
 use crate::matching::{self, Matches};
 use crate::tools::Tools;
 use crate::walk::Walked;
@@ -39,12 +42,15 @@ pub(super) struct Meetings<'a> {
     matches: &'a [Matches],
     /// By process and operation: its communicator, and its number there.
     instances: Vec<Vec<Option<(u32, u32)>>>,
+    /// The members of collective operations that this worker judges, those of an operation one behind the other; once somebody has
+    /// asked.
+    order: OnceCell<Vec<u32>>,
 }
 
 impl<'a> Meetings<'a> {
     pub(super) fn new(tools: &'a Tools<'a>, processes: &'a [Walked], matches: &'a [Matches]) -> Meetings<'a> {
         let instances = processes.iter().map(|walked| matching::instances(tools.trace, walked)).collect();
-        Meetings { tools, processes, matches, instances }
+        Meetings { tools, processes, matches, instances, order: OnceCell::new() }
     }
 
     /// Calls a function with the calls in which each message was received and sent, of receivers among these processes.
@@ -136,15 +142,20 @@ impl<'a> Meetings<'a> {
                 .flat_map(|batch| wire::all::<(u64, (u32, [u64; N]))>(batch))
                 .map(|(operation, (location, words))| Member { operation, side: Side { location, words } })
         });
-        let mut members: Vec<Member<N>> = before.chain(own).chain(behind).collect();
+        let members: Vec<Member<N>> = before.chain(own).chain(behind).collect();
         // Each location's are in order, so a sort that is stable merges them; and those of an operation stay in the order of
-        // locations.
-        members.sort_by_key(|member| member.operation);
+        // locations. They are the same members each time.
+        let order = self.order.get_or_init(|| {
+            let mut order: Vec<u32> = (0..to_u32(members.len())).collect();
+            order.sort_by_key(|&member| members[member as usize].operation);
+            order
+        });
+        let operation = |member: u32| members[member as usize].operation;
         let mut sides = Vec::new();
-        for members in members.chunk_by(|a, b| a.operation == b.operation).filter(|members| members.len() > 1)
+        for of_one in order.chunk_by(|&a, &b| operation(a) == operation(b)).filter(|of_one| of_one.len() > 1)
         {
             sides.clear();
-            sides.extend(members.iter().map(|member| member.side));
+            sides.extend(of_one.iter().map(|&member| members[member as usize].side));
             with(&sides);
         }
         Ok(())

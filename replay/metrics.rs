@@ -139,6 +139,8 @@ pub struct Metrics {
     pub nonblocking_completion: MetricId,
     /// `mpi_overlap`, `mpi_overlap_hidden`, `mpi_overlap_usable`
     pub overlap: [MetricId; 3],
+    /// `mpi_nbcoll_wait_for_progress`, `mpi_rma_late_complete`: those parts of waits that lie at their ends.
+    pub ends_of_waits: [MetricId; 2],
 }
 
 impl Metrics {
@@ -260,6 +262,7 @@ impl Metrics {
             polling_collective: beyond_reference("mpi_polling_nbcoll"),
             nonblocking_completion: beyond_reference("mpi_nbcoll_completion"),
             overlap: ["mpi_overlap", "mpi_overlap_hidden", "mpi_overlap_usable"].map(beyond_reference),
+            ends_of_waits: ["mpi_nbcoll_wait_for_progress", "mpi_rma_late_complete"].map(beyond_reference),
             list,
             has_causes,
         }

@@ -235,6 +235,11 @@ impl Finder<'_> {
         counted
     }
 
+    /// When a pattern's part of a wait begins: most begin with the wait, some end with it.
+    fn begin_of_part(&self, pattern: &NumberedPattern, (begin, wait): (Ticks, Ticks), part: Ticks) -> Ticks {
+        if self.metrics.ends_of_waits.contains(&pattern.metric) { begin + wait - part } else { begin }
+    }
+
     /// Shows waiting in the timeline of its location.
     fn show(&mut self, pattern: &NumberedPattern, call: CallId, begin: Ticks, ticks: Ticks) {
         let site = self.operations.site(call);

@@ -135,7 +135,8 @@ impl Finder<'_> {
                 if ticks <= 0 {
                     continue;
                 }
-                let counted = self.report(pattern, done.call, member.call.enter, ticks);
+                let begin = self.begin_of_part(pattern, (member.call.enter, waiting), ticks);
+                let counted = self.report(pattern, done.call, begin, ticks);
                 let Progression::Together { blamed: Some((_, blamed)), .. } = matches.nonblocking[at] else {
                     continue;
                 };

@@ -193,14 +193,15 @@ impl Finder<'_> {
             leave: call.interval.leave,
             accessed: candidate.accessed,
         };
-        let ticks = seen.waiting();
-        let is_first = ticks > 0 && waited.insert(step.call);
+        let wait = seen.waiting();
+        let is_first = wait > 0 && waited.insert(step.call);
         for (pattern, rule) in &self.metrics.at_one_sided {
             let ticks = rule(&seen);
             if ticks <= 0 {
                 continue;
             }
-            let counted = self.report(pattern, step.call, begin, ticks);
+            let first = self.begin_of_part(pattern, (begin, wait), ticks);
+            let counted = self.report(pattern, step.call, first, ticks);
             let instance = Instance {
                 duration: Reverse(counted),
                 process: to_u32(self.process.number),
@@ -228,13 +229,13 @@ impl Finder<'_> {
             };
             self.offer(pattern.subject, step.call, instance, || both);
         }
-        if ticks > 0 {
+        if wait > 0 {
             self.waiting.edges.push(EdgeWait {
                 class: DelayClass::OneSided,
                 call: step.call,
                 position: step.position,
                 begin,
-                ticks: if is_first { ticks } else { 0 },
+                ticks: if is_first { wait } else { 0 },
                 process,
                 awaited,
                 communicator: window,

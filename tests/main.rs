@@ -20,6 +20,7 @@ mod documentation;
 mod equivalence;
 mod faults;
 mod focus;
+mod focus_model;
 mod foreign;
 mod generated;
 mod golden;

@@ -32,7 +32,7 @@ const TRACES: u64 = 300;
 /// Number of traces of a run in which each metric, finding and feature has to occur.
 const AT_LEAST: usize = 5;
 
-fn variable(name: &str, otherwise: u64) -> u64 {
+pub(crate) fn variable(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |value| value.parse().unwrap_or_else(|_| panic!("{name}: {value}")))
 }
 
@@ -88,38 +88,9 @@ impl Comparison {
             return vec![format!("{}: no report: {error}", semantics.name())];
         }
         let table = Table::read(&path);
-        let mut problems = Vec::new();
-        let findings = table.findings();
-        for name in FINDINGS {
-            let (want, got) = (want.findings.get(name), findings.get(name));
-            if want != got {
-                problems.push(format!("{}: {name}: expected {want:?}, found {got:?}", semantics.name()));
-            }
-        }
-        if semantics == Semantics::Corrected {
-            problems.extend(statistics_differences(resolution, &path, want));
-        }
-        // With wrong clocks, locations can block each other in the backward replay. The analyzer then
-        // releases one without costs, also where none depends on itself: the definitions have no such order.
-        let is_cyclic = findings.contains_key("cyclic wait");
         self.analyses += 1;
-        self.cyclic += usize::from(is_cyclic);
-        if want.is_circular && !is_cyclic {
-            problems.push(format!("{}: costs depend on themselves without a finding", semantics.name()));
-        }
-        // In the reference's semantics the analyzer has the time of a task twice in the time maps, as in
-        // `time`: in the calls of the task, and in its stub, which no event enters or leaves (specification
-        // 7.2, 11.1).
-        let has_stubs = semantics == Semantics::Reference && want.has_tasks;
-        let of_maps = [&COSTS[..], &COSTS_OF_TEAMS, &COSTS_OF_REST, &OF_PATH].concat();
-        let known = [&METRICS[..], &OF_TEAMS, &of_maps].concat();
-        let is_compared = |metric: &str| {
-            known.contains(&metric)
-                && !(is_cyclic && metric.ends_with("_longterm"))
-                && !(has_stubs && of_maps.contains(&metric))
-        };
-        problems.extend(value_differences(&table, resolution, semantics, want, is_compared));
-        problems
+        self.cyclic += usize::from(is_cyclic(&table));
+        report_differences((&table, &path), resolution, semantics, want)
     }
 
     fn expect_equality(&self) {
@@ -295,6 +266,49 @@ fn report(experiment: &Path, semantics: Semantics, processes: usize, threads: us
         outcome.unwrap();
     }
     written(&report)
+}
+
+/// Whether locations block each other in the backward replay, as they can with wrong clocks. The analyzer then releases one
+/// without costs, also where none depends on itself: the definitions have no such order.
+fn is_cyclic(table: &Table) -> bool {
+    table.findings().contains_key("cyclic wait")
+}
+
+/// Differences of a report from what is expected.
+pub(crate) fn report_differences(
+    (table, path): (&Table, &Path),
+    resolution: u64,
+    semantics: Semantics,
+    want: &AnalysisResult,
+) -> Vec<String> {
+    let mut problems = Vec::new();
+    let findings = table.findings();
+    for name in FINDINGS {
+        let (want, got) = (want.findings.get(name), findings.get(name));
+        if want != got {
+            problems.push(format!("{}: {name}: expected {want:?}, found {got:?}", semantics.name()));
+        }
+    }
+    if semantics == Semantics::Corrected {
+        problems.extend(statistics_differences(resolution, path, want));
+    }
+    let is_cyclic = is_cyclic(table);
+    if want.is_circular && !is_cyclic {
+        problems.push(format!("{}: costs depend on themselves without a finding", semantics.name()));
+    }
+    // In the reference's semantics the analyzer has the time of a task twice in the time maps, as in
+    // `time`: in the calls of the task, and in its stub, which no event enters or leaves (specification
+    // 7.2, 11.1).
+    let has_stubs = semantics == Semantics::Reference && want.has_tasks;
+    let of_maps = [&COSTS[..], &COSTS_OF_TEAMS, &COSTS_OF_REST, &OF_PATH].concat();
+    let known = [&METRICS[..], &OF_TEAMS, &of_maps].concat();
+    let is_compared = |metric: &str| {
+        known.contains(&metric)
+            && !(is_cyclic && metric.ends_with("_longterm"))
+            && !(has_stubs && of_maps.contains(&metric))
+    };
+    problems.extend(value_differences(table, resolution, semantics, want, is_compared));
+    problems
 }
 
 /// Differences of severities, for the metrics that are compared.

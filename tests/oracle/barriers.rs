@@ -52,7 +52,7 @@ impl Analysis {
     /// Waiting time of a thread for the last one, without the tasks that it runs meanwhile.
     pub(super) fn idle_at_barrier(&self, visit: &Visit, latest: i64) -> i64 {
         let call = &self.locations[visit.location].calls[visit.call];
-        (latest - call.enter - call.suspended).max(0)
+        (latest - call.enter - call.suspension()).max(0)
     }
 
     /// Each thread of a team waits for the last one, except while it runs tasks.
@@ -62,7 +62,8 @@ impl Analysis {
             for visit in &visits {
                 let idle = self.idle_at_barrier(visit, latest);
                 if idle > 0 {
-                    self.add(visit.metric, visit.location, visit.call, idle);
+                    let place = self.end_of(visit.location, visit.call);
+                    self.add_ticks(visit.metric, place, self.enter(place), idle);
                 }
             }
         }

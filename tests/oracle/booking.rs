@@ -13,7 +13,7 @@ impl Reader<'_> {
             None => self.tasks.runs().then(|| self.base()),
         };
         if let (Some(path), Some(since)) = (path, self.booked) {
-            self.location.spend(&path, time - since);
+            self.location.spend(&path, since, time - since);
         }
         self.booked = Some(time);
     }
@@ -25,10 +25,10 @@ impl Reader<'_> {
         let started = fork.map_or(0, |fork| (time - fork).max(0));
         if let (0, Some(&parent)) = (self.location.thread, self.stack.last()) {
             let parent = self.location.calls[parent].path.clone();
-            self.location.spend(&parent, -started);
+            self.location.spend(&parent, time - started, -started);
         }
         self.add_event(time, EventKind::Entered(self.location.calls.len()));
-        self.location.spend(path, started);
+        self.location.spend(path, time - started, started);
         self.location.events.len() - 1
     }
 
@@ -36,11 +36,11 @@ impl Reader<'_> {
     pub(super) fn book_leave(&mut self, time: i64, call: usize) {
         let call = self.location.calls[call].clone();
         if let Some(since) = self.booked {
-            self.location.spend(&call.path, time - since);
+            self.location.spend(&call.path, since, time - since);
         }
         self.booked = Some(time);
         if self.location.thread > 0 {
-            self.location.spend(&call.path, call.join.map_or(0, |join| (join - time).max(0)));
+            self.location.spend(&call.path, time, call.join.map_or(0, |join| (join - time).max(0)));
         }
     }
 
@@ -52,9 +52,9 @@ impl Reader<'_> {
         for (path, waited) in regions {
             if let Some(&parent) = self.stack.last() {
                 let parent = self.location.calls[parent].path.clone();
-                self.location.spend(&parent, -waited);
+                self.location.spend(&parent, time - waited, -waited);
             }
-            self.location.spend(&path, waited);
+            self.location.spend(&path, time - waited, waited);
         }
         self.add_event(time, EventKind::Joined);
     }

@@ -47,6 +47,7 @@ pub(crate) struct CollectiveInstance {
 #[derive(Clone, Debug)]
 pub(crate) struct Partner {
     pub(crate) place: EventRef,
+    pub(crate) begin: i64,
     pub(crate) wait: i64,
     pub(crate) completion: i64,
     /// The processes that it synchronised with.
@@ -190,8 +191,8 @@ impl Analysis {
                 instance.parts[own].expect("a member that needs others has a part");
             let wait = cause.time.min(ended.time) - begun.time;
             if wait > 0 {
-                self.add_at(metric, ended, wait);
-                self.edges.push(Edge::new(costs, ended, cause, wait));
+                self.add_ticks(metric, ended, begun.time, wait);
+                self.edges.push(Edge::new(costs, ended, cause, (begun.time, wait)));
             }
         }
     }
@@ -230,8 +231,8 @@ impl Analysis {
         let (Some(x), Some(y)) = (latest_begin(members), earliest_end(members)) else { return };
         for member in members {
             let (wait, completion) = member.wait_and_completion(x, y);
-            self.add_at("mpi_barrier_wait", member.place, wait);
-            self.add_at("mpi_barrier_completion", member.place, completion);
+            self.add_ticks("mpi_barrier_wait", member.place, member.b, wait);
+            self.add_completion("mpi_barrier_completion", member.place, completion);
         }
         self.meet("barrier", members, members, (x, y));
     }
@@ -277,7 +278,7 @@ impl Analysis {
             let (wait, completion) = member.wait_and_completion(x, y);
             // Q20: there is no waiting in MPI_Init.
             let wait = if class == "init" { 0 } else { wait };
-            Partner { place: member.place, wait, completion, ranks }
+            Partner { place: member.place, begin: member.b, wait, completion, ranks }
         };
         let members = all.iter().map(|member| self.process(member.place)).collect();
         let partners = partners.into_iter().map(partner).collect();
@@ -294,7 +295,8 @@ impl Analysis {
             members.iter().copied().filter(|member| member.received > 0 && member.b < x).collect();
         let Some(y) = earliest_end(&waiting) else { return };
         for member in &waiting {
-            self.add_at("mpi_latebroadcast", member.place, member.wait_and_completion(x, y).0);
+            let wait = member.wait_and_completion(x, y).0;
+            self.add_ticks("mpi_latebroadcast", member.place, member.b, wait);
         }
         let root = members[root];
         let process = |member: &CollectiveMember| self.process(member.place);
@@ -311,7 +313,8 @@ impl Analysis {
         if root.received == 0 || root.b >= x {
             return;
         }
-        self.add_at("mpi_earlyreduce", root.place, root.wait_and_completion(x, root.n).0);
+        let wait = root.wait_and_completion(x, root.n).0;
+        self.add_ticks("mpi_earlyreduce", root.place, root.b, wait);
         let latest = *senders.iter().find(|sender| sender.b == x).expect("the latest sender");
         let process = |member: &CollectiveMember| BTreeSet::from([self.process(member.place)]);
         let partners = vec![(root, process(&latest)), (latest, process(&root))];
@@ -388,8 +391,12 @@ impl Analysis {
         let Some(y) = earliest_end(&group) else { return };
         for &at in waiting {
             let (wait, completion) = taking_part[at].wait_and_completion(x, y);
-            for (metric, ticks) in [(wait_metric, wait), (completion_metric, completion)] {
-                metric.into_iter().for_each(|metric| self.add_at(metric, taking_part[at].place, ticks));
+            let CollectiveMember { place, b, .. } = taking_part[at];
+            if let Some(metric) = wait_metric {
+                self.add_ticks(metric, place, b, wait);
+            }
+            if let Some(metric) = completion_metric {
+                self.add_completion(metric, place, completion);
             }
         }
         let ranks: BTreeSet<usize> = group.iter().map(|member| self.process(member.place)).collect();
@@ -401,8 +408,8 @@ impl Analysis {
         let Some(y) = earliest_end(synchronising) else { return };
         for member in synchronising {
             let (wait, completion) = member.wait_and_completion(x, y);
-            self.add_at("mpi_wait_nxn", member.place, wait);
-            self.add_at("mpi_nxn_completion", member.place, completion);
+            self.add_ticks("mpi_wait_nxn", member.place, member.b, wait);
+            self.add_completion("mpi_nxn_completion", member.place, completion);
         }
         self.meet("n2n", all, synchronising, (x, y));
     }
@@ -415,7 +422,7 @@ impl Analysis {
                 x = x.max(Some(member.b));
             }
             let wait = x.map_or(0, |x| x.min(member.n) - member.b).max(0);
-            self.add_at("mpi_earlyscan", member.place, wait);
+            self.add_ticks("mpi_earlyscan", member.place, member.b, wait);
         }
     }
 
@@ -425,7 +432,8 @@ impl Analysis {
             && let (Some(x), Some(y)) = (latest_begin(&inits), earliest_end(&inits))
         {
             for init in &inits {
-                self.add_at("mpi_init_completion", init.place, init.wait_and_completion(x, y).1);
+                let completion = init.wait_and_completion(x, y).1;
+                self.add_completion("mpi_init_completion", init.place, completion);
             }
             self.meet("init", &inits, &inits, (x, y));
         }
@@ -433,7 +441,8 @@ impl Analysis {
             && let (Some(x), Some(y)) = (latest_begin(&finalizes), earliest_end(&finalizes))
         {
             for finalize in &finalizes {
-                self.add_at("mpi_finalize_wait", finalize.place, finalize.wait_and_completion(x, y).0);
+                let wait = finalize.wait_and_completion(x, y).0;
+                self.add_ticks("mpi_finalize_wait", finalize.place, finalize.b, wait);
             }
             self.meet("finalize", &finalizes, &finalizes, (x, y));
         }

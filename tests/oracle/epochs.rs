@@ -105,8 +105,8 @@ impl Analysis {
                     Some(_) => "mpi_rma_comm_late_post",
                     None => "mpi_rma_sync_late_post",
                 };
-                self.add_at(metric, at, wait);
-                self.edges.push(Edge::new("rma", at, post, wait));
+                self.add_ticks(metric, at, self.enter(at), wait);
+                self.edges.push(Edge::new("rma", at, post, (self.enter(at), wait)));
             }
         }
         if let Some(complete) = epoch.complete {
@@ -145,10 +145,10 @@ impl Analysis {
         let (enter, leave) = (self.enter(end), self.leave(end));
         let until = self.enter(complete).min(leave);
         if until > enter {
-            self.add_at("mpi_rma_early_wait", end, until - enter);
+            self.add_ticks("mpi_rma_early_wait", end, enter, until - enter);
             let since = last_access.unwrap_or(enter).max(enter);
-            self.add_at("mpi_rma_late_complete", end, (until - since).max(0));
-            self.edges.push(Edge::new("rma", end, complete, until - enter));
+            self.add_ticks("mpi_rma_late_complete", end, since, (until - since).max(0));
+            self.edges.push(Edge::new("rma", end, complete, (enter, until - enter)));
         }
     }
 }

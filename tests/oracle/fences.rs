@@ -32,7 +32,8 @@ impl Analysis {
                 let towards = before_fence(operations, part)
                     .filter(|access| access.target == Some(part.process) && access.origin != part.process);
                 if let Some(left) = towards.map(|access| self.leave(access.at)).max() {
-                    self.add_at("mpi_rma_early_fence", part.ended, (left.min(last) - begin).max(0));
+                    let wait = (left.min(last) - begin).max(0);
+                    self.add_ticks("mpi_rma_early_fence", part.ended, begin, wait);
                 }
             }
         }
@@ -51,7 +52,7 @@ impl Analysis {
 
     /// Adds pairs of processes that an event has synchronised, and those without access among them.
     pub(super) fn pairs(&mut self, at: super::EventRef, all: usize, unneeded: usize) {
-        self.add_at("mpi_rma_pairsync_count", at, all as i64);
-        self.add_at("mpi_rma_pairsync_unneeded_count", at, unneeded as i64);
+        self.add_entered("mpi_rma_pairsync_count", at, all as i64);
+        self.add_entered("mpi_rma_pairsync_unneeded_count", at, unneeded as i64);
     }
 }

@@ -47,10 +47,12 @@ impl Analysis {
         let waits = self.contention(operations, world);
         for wait in waits.values() {
             let LockWait { call, until, requested, released, .. } = *wait;
-            let ticks = until - self.enter(call.at);
-            self.add_at(&metric(call, "lock_competition"), call.at, ticks);
+            let begin = self.enter(call.at);
+            let ticks = until - begin;
+            self.add_ticks(&metric(call, "lock_competition"), call.at, begin, ticks);
             let requested = Some(requested).filter(|requested| requested.location == released.location);
-            self.edges.push(Edge { is_lock: true, requested, ..Edge::new("rma", call.at, released, ticks) });
+            let edge = Edge::new("rma", call.at, released, (begin, ticks));
+            self.edges.push(Edge { is_lock: true, requested, ..edge });
         }
         self.target_progress(operations, &waits);
     }
@@ -121,8 +123,9 @@ impl Analysis {
             else {
                 continue;
             };
-            self.add_at(&metric(call, "wait_for_progress"), call.at, returned.time - since);
-            self.edges.push(Edge::new("rma", call.at, returned, returned.time - since));
+            let ticks = returned.time - since;
+            self.add_ticks(&metric(call, "wait_for_progress"), call.at, since, ticks);
+            self.edges.push(Edge::new("rma", call.at, returned, (since, ticks)));
         }
     }
 }

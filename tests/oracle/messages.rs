@@ -146,10 +146,11 @@ impl Analysis {
     fn report(&mut self, operations: &Operations, memory: &mut ReplayState, late: Late) {
         let r = operations.receives[late.receive].done;
         let is_empty = operations.sends[late.send].bytes == 0;
-        self.add_at("mpi_latesender", r, late.idle);
-        self.add_at(if is_empty { "mpi_sls_count" } else { "mpi_cls_count" }, r, 1);
+        let begin = self.enter(r);
+        self.add_ticks("mpi_latesender", r, begin, late.idle);
+        self.add_entered(if is_empty { "mpi_sls_count" } else { "mpi_cls_count" }, r, 1);
         let cause = operations.sends[late.send].at;
-        self.edges.push(Edge::new("latesender", r, cause, late.idle));
+        self.edges.push(Edge::new("latesender", r, cause, (begin, late.idle)));
         self.waited.insert((r.location, r.call), late.idle);
         memory.reported.push(late);
         if self.semantics == Semantics::Reference && memory.reported.len() > REMEMBERED {
@@ -174,9 +175,11 @@ impl Analysis {
             let (before, now) = (&operations.receives[late.receive], &operations.receives[receive]);
             let is_same = before.source_rank == now.source_rank;
             let is_empty = operations.sends[late.send].bytes == 0;
-            self.add_at("mpi_latesender_wo", before.done, late.idle);
-            self.add_at(if is_same { "mpi_lswo_same" } else { "mpi_lswo_different" }, before.done, late.idle);
-            self.add_at(if is_empty { "mpi_slswo_count" } else { "mpi_clswo_count" }, before.done, 1);
+            let (done, begin) = (before.done, self.enter(before.done));
+            self.add_ticks("mpi_latesender_wo", done, begin, late.idle);
+            let of_source = if is_same { "mpi_lswo_same" } else { "mpi_lswo_different" };
+            self.add_ticks(of_source, done, begin, late.idle);
+            self.add_entered(if is_empty { "mpi_slswo_count" } else { "mpi_clswo_count" }, done, 1);
         }
     }
 
@@ -225,16 +228,16 @@ impl Analysis {
     }
 
     fn late_receiver(&mut self, operations: &Operations, c: EventRef, late: Late) {
-        let posted = operations.receives[late.receive].posted;
+        let (posted, begin) = (operations.receives[late.receive].posted, self.enter(c));
         // Rest of MPI 6.1: a call that sends as well waits behind the posting for the receiver of what it sends.
         let cause = match self.semantics {
             Semantics::Corrected if is_combined(self.name(posted)) => self.entering(posted),
             _ => posted,
         };
-        self.edges.push(Edge::new("latereceiver", c, cause, late.idle));
+        self.edges.push(Edge::new("latereceiver", c, cause, (begin, late.idle)));
         self.waited.insert((c.location, c.call), late.idle);
-        self.add_at("mpi_latereceiver", c, late.idle);
+        self.add_ticks("mpi_latereceiver", c, begin, late.idle);
         let is_empty = operations.sends[late.send].bytes == 0;
-        self.add_at(if is_empty { "mpi_slr_count" } else { "mpi_clr_count" }, c, 1);
+        self.add_entered(if is_empty { "mpi_slr_count" } else { "mpi_clr_count" }, c, 1);
     }
 }

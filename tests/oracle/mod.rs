@@ -10,6 +10,7 @@
 //! | `records` | records of communication (specification 2.1, rest of MPI 3.2) |
 //! | `events` | what an event says |
 //! | `world` | communicators and groups (specification 2.1) |
+//! | `focus` | windows of time in which things count (structure 3.4) |
 //! | `booking` | exclusive time in the order of events (specification 7.2) |
 //! | `operations` | messages and collective operations of each process (specification 2.1) |
 //! | `windows` | accesses to windows, and epochs, of each process (rest of MPI 8.1) |
@@ -42,6 +43,7 @@ mod events;
 mod fences;
 mod files;
 pub(crate) mod findings;
+pub(crate) mod focus;
 mod idle_threads;
 mod locks;
 mod matching;
@@ -67,8 +69,9 @@ use replay::Semantics;
 
 use causes::Found;
 use collectives::CollectiveInstance;
+use focus::Focus;
 use operations::Operations;
-use read::{Location, Role};
+use read::{Location, OfTask, Role};
 
 /// Severities by metric, names along the call path, and location; in ticks, counts or bytes, exclusive along
 /// the path.
@@ -283,6 +286,8 @@ struct Edge {
     class: &'static str,
     waiting: EventRef,
     cause: EventRef,
+    /// Since when it waits.
+    begin: i64,
     wait: i64,
     /// Whether the cause is the release of a lock (rest of MPI 8.4).
     is_lock: bool,
@@ -291,14 +296,16 @@ struct Edge {
 }
 
 impl Edge {
-    fn new(class: &'static str, waiting: EventRef, cause: EventRef, wait: i64) -> Edge {
-        Edge { class, waiting, cause, wait, is_lock: false, requested: None }
+    fn new(class: &'static str, waiting: EventRef, cause: EventRef, (begin, wait): (i64, i64)) -> Edge {
+        Edge { class, waiting, cause, begin, wait, is_lock: false, requested: None }
     }
 }
 
 /// State of an analysis.
 struct Analysis {
     semantics: Semantics,
+    /// What counts.
+    focus: Focus,
     locations: Vec<Location>,
     severities: Severities,
     samples: Samples,
@@ -314,7 +321,7 @@ struct Analysis {
 }
 
 impl Analysis {
-    /// Adds to a severity at a call.
+    /// Adds what counts to a severity at a call.
     fn add(&mut self, metric: &str, location: usize, call: usize, value: i64) {
         // Rest of MPI 15: those at accesses are together with the others.
         let sampled = metric.replace("mpi_rma_comm", "mpi_rma_sync");
@@ -375,8 +382,9 @@ impl Analysis {
         for at in 0..self.locations.len() {
             for call in 0..self.locations[at].calls.len() {
                 let it = self.locations[at].calls[call].clone();
-                let time = it.leave - it.enter - it.suspended;
-                self.add("visits", at, call, 1);
+                let suspended = it.suspended.iter().map(|&(since, ticks)| self.focus.inside(since, ticks));
+                let time = self.focus.inside(it.enter, it.leave - it.enter) - suspended.sum::<i64>();
+                self.add("visits", at, call, i64::from(self.focus.contains(it.enter)));
                 self.add("time", at, call, time);
                 match it.parent {
                     Some(parent) => self.add("time", at, parent, -time),
@@ -387,8 +395,9 @@ impl Analysis {
                     self.fork_and_join(at, call);
                 }
             }
-            for (path, time, visits) in self.locations[at].of_tasks.clone() {
-                self.add_to(at, &path, time, visits);
+            for OfTask { path, begin, ticks, visits } in self.locations[at].of_tasks.clone() {
+                let visits = if self.focus.contains(begin) { visits } else { 0 };
+                self.add_to(at, &path, self.focus.inside(begin, ticks), visits);
             }
         }
     }
@@ -403,8 +412,8 @@ impl Analysis {
     /// its parent on the main thread.
     fn fork_and_join(&mut self, at: usize, call: usize) {
         let it = self.locations[at].calls[call].clone();
-        let fork = it.fork.map_or(0, |fork| (it.enter - fork).max(0));
-        let join = it.join.map_or(0, |join| (join - it.leave).max(0));
+        let fork = it.fork.map_or(0, |fork| self.focus.inside(fork, (it.enter - fork).max(0)));
+        let join = it.join.map_or(0, |join| self.focus.inside(it.leave, (join - it.leave).max(0)));
         self.add("omp_fork", at, call, fork);
         self.add("omp_management", at, call, fork + join);
         self.add("time", at, call, fork + join);
@@ -418,17 +427,18 @@ impl Analysis {
     fn counts(&mut self, operations: &Operations, messages: &[(usize, usize)]) {
         for send in &operations.sends {
             let metric = if send.bytes == 0 { "syncs_send" } else { "comms_send" };
-            self.add_at(metric, send.at, 1);
-            self.add_at("bytes_sent", send.at, send.bytes);
+            self.add_event(metric, send.at, 1);
+            self.add_event("bytes_sent", send.at, send.bytes);
         }
         for (at, receive) in operations.receives.iter().enumerate() {
             let message = messages.iter().find(|message| message.1 == at);
             let bytes = message.map_or(receive.bytes, |&(send, _)| operations.sends[send].bytes);
             let metric = if bytes == 0 { "syncs_recv" } else { "comms_recv" };
-            self.add_at(metric, receive.done, 1);
-            self.add_at("bytes_rcvd", receive.done, bytes);
+            self.add_event(metric, receive.done, 1);
+            self.add_event("bytes_rcvd", receive.done, bytes);
         }
-        for part in operations.parts.iter().filter(|part| part.is_counted()) {
+        let counted = operations.parts.iter().filter(|part| part.is_counted());
+        for part in counted.filter(|part| self.focus.contains(part.ended.time)).collect::<Vec<_>>() {
             // Rest of MPI 4.5: the request names the operation, the completing call does not.
             let place = if part.series.is_blocking() { part.ended } else { part.begun };
             self.count_collective(place, part.told.sent, part.told.received);
@@ -436,8 +446,8 @@ impl Analysis {
         // Rest of MPI 8.6
         for access in &operations.one_sided.accesses {
             let [put, got] = access.bytes;
-            self.add_at("bytes_put", access.at, put);
-            self.add_at("bytes_get", access.at, got);
+            self.add_event("bytes_put", access.at, put);
+            self.add_event("bytes_get", access.at, got);
         }
     }
 
@@ -461,12 +471,18 @@ fn above(path: &str) -> &str {
 
 /// Analyses the archive of a directory.
 pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> AnalysisResult {
+    analyze_focused(directory, semantics, Focus::whole())
+}
+
+/// Analyses the archive of a directory, and counts what lies in windows.
+pub(crate) fn analyze_focused(directory: &Path, semantics: Semantics, focus: Focus) -> AnalysisResult {
     let (locations, world) = read::read(directory, semantics);
     let operations = operations::collect(&locations, &world, semantics);
     let messages = matching::messages(&operations, semantics);
     let matched = matching::instances(&operations, &world, semantics);
     let mut analysis = Analysis {
         semantics,
+        focus,
         locations,
         severities: Severities::new(),
         samples: Samples::new(),

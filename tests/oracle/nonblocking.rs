@@ -156,9 +156,9 @@ impl Analysis {
         }
         let (left, enter) = (self.leave(request), self.enter(done));
         let x = x.min(enter);
-        self.add_at("mpi_overlap", request, (enter - left).max(0));
-        self.add_at("mpi_overlap_hidden", request, (x - left).max(0));
-        self.add_at("mpi_overlap_usable", request, (enter - left.max(x)).max(0));
+        self.add_ticks("mpi_overlap", request, left, (enter - left).max(0));
+        self.add_ticks("mpi_overlap_hidden", request, left, (x - left).max(0));
+        self.add_ticks("mpi_overlap_usable", request, left.max(x), (enter - left.max(x)).max(0));
     }
 
     /// Rest of MPI 4.3: the rest of calls that complete collective operations and nothing else. `judged` has those that
@@ -178,7 +178,7 @@ impl Analysis {
             let place = self.end_of(call.0, call.1);
             if waits(self.name(place)) {
                 let waited = all.get(&call).map_or(0, CollectiveWait::idle);
-                self.add_at("mpi_nbcoll_completion", place, self.length(place) - waited);
+                self.add_completion("mpi_nbcoll_completion", place, self.length(place) - waited);
             }
         }
     }
@@ -186,17 +186,19 @@ impl Analysis {
     /// Adds the waits that are the longest of their calls.
     pub(super) fn collective_waits(&mut self, all: CollectiveWaits) {
         for wait in all.into_values() {
-            self.waited.insert((wait.done.location, wait.done.call), wait.idle());
-            if ends_transfer(self.name(wait.done)) {
-                self.add_at("mpi_io_collective_wait", wait.done, wait.idle());
+            let CollectiveWait { done, arrival, progress, .. } = wait;
+            let begin = self.enter(done);
+            self.waited.insert((done.location, done.call), wait.idle());
+            if ends_transfer(self.name(done)) {
+                self.add_ticks("mpi_io_collective_wait", done, begin, wait.idle());
             } else {
-                self.add_at("mpi_nbcoll_wait", wait.done, wait.idle());
+                self.add_ticks("mpi_nbcoll_wait", done, begin, wait.idle());
                 let of_class = format!("mpi_nbcoll_wait_{}", metric(wait.class));
-                self.add_at(&of_class, wait.done, wait.arrival);
-                self.add_at("mpi_nbcoll_wait_for_progress", wait.done, wait.progress);
+                self.add_ticks(&of_class, done, begin, arrival);
+                self.add_ticks("mpi_nbcoll_wait_for_progress", done, begin + arrival, progress);
             }
             if let Some(class) = wait.class.costs() {
-                self.edges.push(Edge::new(class, wait.done, wait.cause, wait.idle()));
+                self.edges.push(Edge::new(class, done, wait.cause, (begin, wait.idle())));
             }
         }
     }

@@ -27,10 +27,11 @@ impl Analysis {
                     }
                     _ => continue,
                 };
-                self.add("mpi_polling", location, call, self.length(end));
+                let enter = self.enter(end);
+                self.add_ticks("mpi_polling", end, enter, self.length(end));
                 if let Some((until, metric)) = awaited {
-                    let part = until.min(self.leave(end)) - self.enter(end);
-                    self.add(metric, location, call, part.max(0));
+                    let part = until.min(self.leave(end)) - enter;
+                    self.add_ticks(metric, end, enter, part.max(0));
                 }
             }
         }

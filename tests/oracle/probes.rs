@@ -34,11 +34,11 @@ impl Analysis {
             }
             let wait = self.enter(sent).min(leave) - enter;
             if wait > 0 {
-                self.add_at("mpi_latesender", end, wait);
+                self.add_ticks("mpi_latesender", end, enter, wait);
                 let is_empty = operations.sends[send].bytes == 0;
                 let done = operations.receives[receive].done;
-                self.add_at(if is_empty { "mpi_sls_count" } else { "mpi_cls_count" }, done, 1);
-                self.edges.push(Edge::new("latesender", end, sent, wait));
+                self.add_entered(if is_empty { "mpi_sls_count" } else { "mpi_cls_count" }, done, 1);
+                self.edges.push(Edge::new("latesender", end, sent, (enter, wait)));
             }
         }
     }

@@ -32,8 +32,8 @@ pub(crate) struct Call {
     pub(crate) parent: Option<usize>,
     pub(crate) enter: i64,
     pub(crate) leave: i64,
-    /// Time for which it was suspended: its thread ran another task.
-    pub(crate) suspended: i64,
+    /// When it was suspended, and how long: its thread ran another task.
+    pub(crate) suspended: Vec<(i64, i64)>,
     /// Whether it is the outermost call of a task.
     pub(crate) is_in_task: bool,
     /// Index of the parallel region of the process in which it was made.
@@ -51,6 +51,11 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// Time for which it was suspended.
+    pub(crate) fn suspension(&self) -> i64 {
+        self.suspended.iter().map(|it| it.1).sum()
+    }
+
     /// Whether it is the time in which the recorder was switched off.
     pub(crate) fn is_off(&self) -> bool {
         self.path.ends_with("MEASUREMENT OFF")
@@ -63,7 +68,18 @@ pub(crate) struct Spent {
     /// Number of the location's events before it.
     pub(crate) at: usize,
     pub(crate) path: String,
+    /// When it was spent; less than nothing is what another call path has from then on instead.
+    pub(crate) begin: i64,
     pub(crate) ticks: i64,
+}
+
+/// Time and visits of a call path, in tasks.
+#[derive(Clone, Debug)]
+pub(crate) struct OfTask {
+    pub(crate) path: String,
+    pub(crate) begin: i64,
+    pub(crate) ticks: i64,
+    pub(crate) visits: i64,
 }
 
 /// A thread of a process.
@@ -82,15 +98,15 @@ pub(crate) struct Location {
     pub(crate) spent: Vec<Spent>,
     /// Time of its last event.
     pub(crate) end: Option<i64>,
-    /// Additions of tasks to times and visits besides their calls: call path, time, visits.
-    pub(crate) of_tasks: Vec<(String, i64, i64)>,
+    /// Additions of tasks to times and visits besides their calls.
+    pub(crate) of_tasks: Vec<OfTask>,
 }
 
 impl Location {
-    /// Attributes ticks to a call path, behind all events so far.
-    pub(super) fn spend(&mut self, path: &str, ticks: i64) {
+    /// Attributes ticks from a time on to a call path, behind all events so far.
+    pub(super) fn spend(&mut self, path: &str, begin: i64, ticks: i64) {
         if ticks != 0 {
-            self.spent.push(Spent { at: self.events.len(), path: path.to_owned(), ticks });
+            self.spent.push(Spent { at: self.events.len(), path: path.to_owned(), begin, ticks });
         }
     }
 }
@@ -416,7 +432,7 @@ impl Reader<'_> {
             parent,
             enter: time,
             leave: time,
-            suspended: 0,
+            suspended: Vec::new(),
             is_in_task: parent.is_none() && self.tasks.runs(),
             team,
             is_open: false,

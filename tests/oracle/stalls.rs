@@ -33,7 +33,7 @@ impl Analysis {
             return;
         }
         // By call: the longest wait, and the lowest process of equal ones.
-        let mut longest: BTreeMap<(usize, usize), (i64, usize, EventRef)> = BTreeMap::new();
+        let mut longest: BTreeMap<(usize, usize), (i64, usize, EventRef, i64)> = BTreeMap::new();
         for &(send, receive) in messages {
             let (send, receive) = (&operations.sends[send], &operations.receives[receive]);
             let sides = [
@@ -43,17 +43,17 @@ impl Analysis {
             for (event, other, sent) in sides {
                 let Some(event) = event.filter(|&event| self.process(event) != other) else { continue };
                 let Some((since, returned)) = self.stall(event, other, sent, resolution) else { continue };
-                let this = (returned.time - since, other, returned);
+                let this = (returned.time - since, other, returned, since);
                 let known = longest.entry((event.location, event.call)).or_insert(this);
                 if (this.0, known.1) > (known.0, this.1) {
                     *known = this;
                 }
             }
         }
-        for ((location, call), (wait, _, cause)) in longest {
+        for ((location, call), (wait, _, cause, since)) in longest {
             let waiting = self.end_of(location, call);
-            self.add_at("mpi_p2p_wait_for_progress", waiting, wait);
-            self.edges.push(Edge::new("progress", waiting, cause, wait));
+            self.add_ticks("mpi_p2p_wait_for_progress", waiting, since, wait);
+            self.edges.push(Edge::new("progress", waiting, cause, (since, wait)));
         }
     }
 

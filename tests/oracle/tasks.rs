@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use replay::Semantics;
 
-use super::read::{Reader, below};
+use super::read::{OfTask, Reader, below};
 
 /// The tasks of a thread. Its implicit task has the number 0.
 #[derive(Default)]
@@ -25,7 +25,8 @@ struct StartedTask {
     /// Call path of its thread outside of tasks.
     place: String,
     region: Option<String>,
-    ran: i64,
+    /// Since when it has run, and how long.
+    ran: Vec<(i64, i64)>,
 }
 
 impl Tasks {
@@ -48,7 +49,7 @@ impl Reader<'_> {
         if number > 0 && !self.tasks.begun.contains_key(&next) {
             let (_, own, _) = self.tasks.suspended.iter().find(|it| it.0 == (0, 0)).unwrap();
             let place = own.last().map_or(self.root, |&call| &self.location.calls[call].path).to_owned();
-            self.tasks.begun.insert(next, StartedTask { place, region: None, ran: 0 });
+            self.tasks.begun.insert(next, StartedTask { place, region: None, ran: Vec::new() });
         }
         self.go_on(time, next);
     }
@@ -58,7 +59,10 @@ impl Reader<'_> {
         self.stop(time);
         let task = &self.tasks.begun[&self.tasks.current];
         if let (Semantics::Reference, Some(region)) = (self.semantics, &task.region) {
-            self.location.of_tasks.push((below(&task.place, region), task.ran, 1));
+            let path = below(&task.place, region);
+            let ran = task.ran.iter().map(|&(begin, ticks)| (begin, ticks, 0)).chain([(time, 0, 1)]);
+            let ran = ran.map(|(begin, ticks, visits)| OfTask { path: path.clone(), begin, ticks, visits });
+            self.location.of_tasks.extend(ran);
         }
         // The task that its thread suspended last.
         let next = self.tasks.suspended.last().unwrap().0;
@@ -70,12 +74,12 @@ impl Reader<'_> {
         if !self.tasks.runs() {
             return;
         }
-        let ran = time - self.tasks.since;
+        let (begin, ticks) = (self.tasks.since, time - self.tasks.since);
         let task = self.tasks.begun.get_mut(&self.tasks.current).unwrap();
-        task.ran += ran;
+        task.ran.push((begin, ticks));
         // Its calls take this back.
-        let base = self.base();
-        self.location.of_tasks.push((base, ran, 0));
+        let path = self.base();
+        self.location.of_tasks.push(OfTask { path, begin, ticks, visits: 0 });
     }
 
     fn go_on(&mut self, time: i64, task: (u32, u32)) {
@@ -85,7 +89,7 @@ impl Reader<'_> {
             (stack, since)
         });
         for &call in &stack {
-            self.location.calls[call].suspended += time - since;
+            self.location.calls[call].suspended.push((since, time - since));
         }
         self.stack = stack;
         (self.tasks.current, self.tasks.since) = (task, time);

@@ -38,14 +38,8 @@ impl Causes<'_> {
 
     /// account(x, end)
     fn account(&self, location: usize, stop: Option<usize>, end: EventRef, path: &mut TimeMap) {
-        let mut map = self.runtimes(stop, end);
-        let stop = stop.and_then(|at| self.points.at(EventRef { at, ..self.end(location) }));
-        if let Some(stop) = stop
-            && let Some(ticks) = map.get_mut(self.analysis.path(stop.place))
-        {
-            *ticks -= stop.wait.min(*ticks);
-        }
-        for (name, ticks) in map {
+        let waits = stop.and_then(|at| self.points.at(EventRef { at, ..self.end(location) }));
+        for (name, ticks) in self.focused(stop, end, &Vec::from_iter(waits)) {
             *path.entry(name).or_default() += ticks;
         }
     }

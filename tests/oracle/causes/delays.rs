@@ -22,6 +22,8 @@ pub(super) struct Delay {
     pub(super) waited: i64,
     /// The share of the wait in each tick of excess or waiting.
     pub(super) scale: f64,
+    /// The share of the wait that counts (structure 3.4).
+    pub(super) share: f64,
     /// Positions of the waiting points of the causing location that propagated the wait.
     pub(super) reach: Vec<usize>,
 }
@@ -55,7 +57,7 @@ impl Causes<'_> {
     }
 
     fn of_edge(&self, edge: &Edge) -> Option<Delay> {
-        let &Edge { class, waiting, cause: causing, wait, .. } = edge;
+        let &Edge { class, waiting, cause: causing, begin, wait, .. } = edge;
         // Q23: the first wait at an event counts, and an event that waits for a message is no cause of others.
         let is_first = |point: &&Point| matches!(point.next, Next::At(cause) if cause == causing);
         self.points.at(waiting).filter(is_first)?;
@@ -74,7 +76,8 @@ impl Causes<'_> {
         let scale = ratio(wait, sum(&excess) + waited);
         let scale = if edge.is_lock { scale } else { scale.min(1.0) };
         let reach = self::waiting(between);
-        Some(Delay { class, waiting: Some(waiting), causing, excess, waited, scale, reach })
+        let share = self.analysis.focus.share(begin, wait);
+        Some(Delay { class, waiting: Some(waiting), causing, excess, waited, scale, share, reach })
     }
 
     /// Adds the short-term costs of delays.
@@ -82,7 +85,8 @@ impl Causes<'_> {
         for delay in delays {
             for (path, &ticks) in &delay.excess {
                 let metric = format!("delay_{}", delay.class);
-                found.add(&metric, path, delay.causing.location, delay.scale * ticks as f64);
+                let cost = delay.scale * delay.share * ticks as f64;
+                found.add(&metric, path, delay.causing.location, cost);
             }
         }
     }

@@ -43,6 +43,7 @@ impl Causes<'_> {
                 causing: blamed,
                 // Q14: not limited to 1.
                 scale: ratio(partner.wait, sum(&excess) + waited),
+                share: self.analysis.focus.share(partner.begin, partner.wait),
                 excess,
                 waited,
                 reach: self.reach(&past, process, blamed),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use replay::Semantics;
 
-use super::time_map::TimeMap;
+use super::time_map::{TimeMap, difference};
 use super::{Causes, Found};
 
 /// Shares of the excess of the path over locations, by call path.
@@ -72,13 +72,13 @@ impl Causes<'_> {
         }
     }
 
-    /// τ: the time of a location without its waiting.
+    /// τ: the time of a location without its waiting. What lies in windows is not more than all of it: a wait may be longer than
+    /// the time of its call path behind it.
     fn work(&self, location: usize) -> TimeMap {
-        let mut map = self.runtimes(None, self.end(location));
-        let waits = self.waits(&self.points.of(location));
-        for (path, ticks) in &mut map {
-            *ticks -= waits.get(path).copied().unwrap_or(0).min(*ticks);
-        }
+        let (end, points) = (self.end(location), self.points.of(location));
+        let all = difference(&self.runtimes(None, end), &self.waits(&points));
+        let mut map = self.focused(None, end, &points);
+        map.iter_mut().for_each(|(path, ticks)| *ticks = all.get(path).map_or(0, |&all| all.min(*ticks)));
         map
     }
 }

@@ -53,7 +53,7 @@ impl CostCache<'_> {
             for (class, share) in self.passed_on(causes, delay) {
                 *cost.entry(class).or_default() += share * wait;
             }
-            *cost.entry(delay.class).or_default() += delay.scale * wait;
+            *cost.entry(delay.class).or_default() += delay.scale * delay.share * wait;
         }
         self.known.insert(key, Some(cost.clone()));
         cost
@@ -79,7 +79,7 @@ impl Causes<'_> {
         for delay in delays.iter().filter(|delay| is_of_message(delay.class)) {
             let waiting = delay.waiting.expect("an event that waits for a message");
             let metric = format!("mpi_wait_indirect_{}", delay.class);
-            let value = delay.scale * delay.waited as f64;
+            let value = delay.scale * delay.share * delay.waited as f64;
             found.add(&metric, self.analysis.path(waiting), waiting.location, value);
         }
     }
@@ -90,12 +90,13 @@ impl Causes<'_> {
         for edge in self.analysis.edges.iter().filter(|edge| is_of_message(edge.class)) {
             let event = edge.waiting;
             let wait = self.points.at(event).map_or(0, |point| point.wait) as f64;
+            let counted = wait * self.analysis.focus.share(edge.begin, edge.wait);
             let reaches = |delay: &&Delay| {
                 is_of_message(delay.class)
                     && delay.causing.location == event.location
                     && delay.reach.contains(&event.at)
             };
-            let shares = delays.iter().filter(reaches).map(|delay| delay.scale * wait);
+            let shares = delays.iter().filter(reaches).map(|delay| delay.scale * counted);
             let largest = shares.fold(0.0, f64::max);
             let metric = match edge.class {
                 "latesender" => "mpi_wait_propagating_ls",

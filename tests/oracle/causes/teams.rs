@@ -33,6 +33,7 @@ impl Causes<'_> {
                 waiting: Some(place(visit)),
                 causing: blamed,
                 scale: ratio(latest - enter(visit), sum(&excess) + waited),
+                share: self.analysis.focus.share(enter(visit), latest - enter(visit)),
                 excess,
                 waited,
                 reach: waiting(self.points.between(since, blamed)),
@@ -54,30 +55,29 @@ impl Causes<'_> {
         let others = locations.iter().filter(is_worker).count();
         let calls = locations[main].calls.iter().enumerate();
         let regions = calls.filter(|(_, call)| call.role == Role::Parallel && call.fork.is_some());
-        let enter = |(number, call): (usize, &Call)| EventRef {
-            location: main,
-            call: number,
-            time: call.enter,
-            order: 0,
-            at: call.entered_at,
+        // The event, and the time until which the main thread works alone.
+        let enter = |(number, call): (usize, &Call)| {
+            let (location, at) = (main, call.entered_at);
+            (EventRef { location, call: number, time: call.enter, order: 0, at }, call.fork)
         };
-        let mut ends: Vec<EventRef> = regions.map(enter).collect();
+        let mut ends: Vec<(EventRef, Option<i64>)> = regions.map(enter).collect();
         if others == 0 || ends.is_empty() {
             return Vec::new();
         }
-        ends.push(self.end(main));
-        ends.into_iter().filter_map(|end| self.alone(end, others)).collect()
+        ends.push((self.end(main), locations[main].end));
+        ends.into_iter().filter_map(|(end, until)| self.alone(end, until?, others)).collect()
     }
 
     /// The time map of the main thread alone before an event; `None` before its first join.
-    fn alone(&self, end: EventRef, others: usize) -> Option<Delay> {
+    fn alone(&self, end: EventRef, until: i64, others: usize) -> Option<Delay> {
         let since = self.points.before(end).find(|point| point.team.is_some());
-        let events = self.analysis.locations[end.location].events.iter().enumerate();
-        let mut joins = events.filter(|(_, event)| matches!(event.kind, EventKind::Joined)).map(|(at, _)| at);
+        let events = &self.analysis.locations[end.location].events;
+        let is_join = |at: &usize| matches!(events[*at].kind, EventKind::Joined);
         let join = match since {
-            Some(since) => Some(joins.find(|&at| at >= since.place.at)?),
+            Some(since) => Some((since.place.at..events.len()).find(is_join)?),
             None => None,
         };
+        let begin = events[join.unwrap_or(0)].time;
         let points = self.points.between(since, end);
         let waits = self.waits(&points);
         let excess = difference(&self.runtimes(join, end), &waits);
@@ -87,6 +87,7 @@ impl Causes<'_> {
             waiting: None,
             causing: end,
             scale: if worked + waited > 0 { others as f64 } else { 0.0 },
+            share: self.analysis.focus.share(begin, until - begin),
             excess,
             waited,
             reach: waiting(points),

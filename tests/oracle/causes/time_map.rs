@@ -52,6 +52,28 @@ impl Causes<'_> {
         map
     }
 
+    /// The time between two events that lies in windows, without waiting at some points: that is the first time of its call path
+    /// behind them (structure 3.4, rule 5).
+    pub(super) fn focused(&self, since: Option<usize>, event: EventRef, waits: &[&Point]) -> TimeMap {
+        let (mut map, mut waiting) = (TimeMap::new(), TimeMap::new());
+        let mut waits = waits.iter().filter(|point| point.wait > 0).peekable();
+        for spent in &self.spent[event.location] {
+            if since.is_some_and(|since| spent.at <= since) || spent.at > event.at {
+                continue;
+            }
+            while let Some(point) = waits.next_if(|point| point.place.at < spent.at) {
+                *waiting.entry(self.analysis.path(point.place).to_owned()).or_default() += point.wait;
+            }
+            let waiting = waiting.entry(spent.path.clone()).or_default();
+            let waited = (*waiting).min(spent.ticks).max(0);
+            *waiting -= waited;
+            let (begin, ticks) = (spent.begin + waited, spent.ticks - waited);
+            let counted = ticks.signum() * self.analysis.focus.inside(begin, ticks.abs());
+            *map.entry(spent.path.clone()).or_default() += counted;
+        }
+        map
+    }
+
     /// waitmap(set)
     pub(super) fn waits(&self, points: &[&Point]) -> TimeMap {
         let mut map = TimeMap::new();

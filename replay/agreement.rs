@@ -37,7 +37,7 @@ impl Basis {
                 env!("CARGO_PKG_VERSION").hash(hasher);
                 (options.semantics, options.threads, options.causes, options.clock_correction).hash(hasher);
                 (options.details_place(), options.instances, options.windows).hash(hasher);
-                options.has_structure().hash(hasher);
+                (options.has_structure(), &options.choice).hash(hasher);
                 options.focus.iter().for_each(|focus| focus.to_string().hash(hasher));
             }),
         }

@@ -6,7 +6,7 @@ use clap::{Parser, ValueEnum};
 use otf2::Io;
 use replay::options::{INSTANCES, WINDOWS};
 use replay::short::{KEPT, ShortOptions};
-use replay::{DetailsPlace, Focus, MemoryLimit, Options, Semantics};
+use replay::{DetailsPlace, Focus, LoopChoice, MemoryLimit, Options, Semantics};
 
 /// Find where the ranks of an MPI program waited for each other, and why.
 ///
@@ -76,6 +76,14 @@ pub(crate) struct Cli {
     /// With --semantics reference it is not looked for.
     #[arg(long, value_enum, default_value_t = StructureName::Auto, hide_short_help = true)]
     structure: StructureName,
+
+    /// Take the iterations of this loop: its name (2.1), a function, or phase=FUNCTION
+    ///
+    /// Names are those that replay-show structure prints; of a function it is the innermost loop around all calls of MPI below it.
+    /// phase=FUNCTION takes its visits as iterations. By default these are phases that the program names (regions with OTF2's flag
+    /// for phases or dynamic regions) if they have half of the time, else the loop with most time.
+    #[arg(long = "loop", value_name = "LOOP", value_parser = LoopChoice::parse, hide_short_help = true)]
+    choice: Option<LoopChoice>,
 
     /// Count a part of the run only: time=A-B, iterations=I-J, phase=NAME or loop=ID
     ///
@@ -177,6 +185,7 @@ impl Cli {
             instances: self.details_instances.map_or(INSTANCES, usize::from),
             windows: self.details_windows.map_or(WINDOWS, usize::from),
             structure: self.structure == StructureName::Auto,
+            choice: self.choice.clone(),
             focus: self.focus.clone(),
             short: self.short.as_ref().map(|directory| ShortOptions {
                 directory: directory.clone(),

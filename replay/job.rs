@@ -39,7 +39,7 @@ use crate::results::Instances;
 use crate::shared::Shared;
 use crate::short::{NewDirectory, ShortOptions};
 use crate::statistics::Statistics;
-use crate::structure::{Agreed, ByIteration, FoundStructure};
+use crate::structure::{Agreed, Asked, ByIteration, FoundStructure, LoopChoice};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::{Notes, Positions, Walked};
@@ -66,6 +66,8 @@ pub(crate) struct Job {
     together: u64,
     corrects_clocks: bool,
     has_structure: bool,
+    /// What has the iterations; the analyzer's choice without.
+    pub(crate) choice: Option<LoopChoice>,
     /// What is counted; all if there are none.
     pub(crate) focus: Vec<Focus>,
     /// Names of regions whose visits are phases.
@@ -98,6 +100,19 @@ impl Job {
             return Err(Error::new("--short copies times as they are: leave out --clock-correction"));
         }
         let file = archive.definition_file()?;
+        if let Some(choice) = &options.choice
+            && !options.has_iterations()
+        {
+            let is_unknown = options.focus.is_empty() || !options.semantics.replays_all_of_mpi();
+            return Err(Error::new(match is_unknown {
+                true => format!(
+                    "--loop {choice} needs the loops of the program: leave out --structure none and --semantics reference"
+                ),
+                false => format!(
+                    "--loop {choice} says what --focus iterations=I-J counts, and no such focus is given: leave it out"
+                ),
+            }));
+        }
         let basis = Basis::new(options, &archive, &file);
         let definitions = archive.definition_records(&file).resolve()?;
         debug!(path = ?archive.definition_path(), bytes = file.len(), "definitions read");
@@ -118,10 +133,7 @@ impl Job {
             let fineness = clock_correction::fineness(&trace.definitions.clock);
             trace.refine_clock(fineness);
         }
-        let mut phases: Vec<String> =
-            options.focus.iter().flat_map(Focus::phases).map(str::to_owned).collect();
-        phases.sort();
-        phases.dedup();
+        let phases = phases(options, &trace);
         trace.mark_phases(&phases);
         let metrics = Metrics::new(options.causes, options.semantics);
         let formulas = Formulas::new(&trace, &metrics);
@@ -158,6 +170,7 @@ impl Job {
             together: options.together,
             corrects_clocks: options.clock_correction,
             has_structure: options.has_structure(),
+            choice: options.choice.clone(),
             focus: options.focus.clone(),
             phases,
             short: options.short.clone(),
@@ -288,7 +301,8 @@ impl Job {
         if structure::is_short(tools, structure::bytes_needed(walked), exchange)? {
             return Ok((FoundStructure::MemoryIsShort, None));
         }
-        let found = structure::find(tools, walked, matches, &[], findings, exchange)?;
+        let asked = Asked { choice: self.choice.as_ref(), loops: &[] };
+        let found = structure::find(tools, walked, matches, asked, findings, exchange)?;
         if let Some(details) = details {
             details.shapes = found.shapes;
         }
@@ -352,7 +366,9 @@ impl Job {
         deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
         let (mut found_structure, agreed) =
             self.structure(&tools, &walked, &matches, &mut findings, details.as_mut(), exchange)?;
-        walked.iter_mut().for_each(|walked| walked.steps.clear());
+        for walked in &mut walked {
+            (walked.steps, walked.visits) = Default::default();
+        }
 
         progress.phase("find wait states");
         let bounds = statistics::bounds(&walked, trace.semantics, exchange)?;
@@ -441,7 +457,7 @@ impl Job {
                 let why_none = self.corrects_clocks.then_some("none with corrected clocks");
                 let mut details = details.of_all(&tools, &paths, why_none, exchange)?;
                 if worker == 0 {
-                    details.add_series(metrics, &found_structure);
+                    details.add_series(trace, metrics, &found_structure);
                 }
                 Some((self.details_place, details))
             }
@@ -492,6 +508,23 @@ impl Job {
         progress.done();
         Ok(Outcome { summary, structure: found_structure, lacks_data: answer == [1] })
     }
+}
+
+/// Names of regions whose visits are needed: those that a focus counts, and those that may be the iterations.
+fn phases(options: &Options, trace: &Trace) -> Vec<String> {
+    let mut phases: Vec<String> = options.focus.iter().flat_map(Focus::phases).map(str::to_owned).collect();
+    match &options.choice {
+        Some(choice) => phases.extend(choice.phase().map(str::to_owned)),
+        None if options.has_iterations() => {
+            let regions = trace.definitions.regions.iter().zip(&trace.kinds);
+            let named = regions.filter(|(region, kind)| structure::is_phase(region) && !kind.is_mpi);
+            phases.extend(named.map(|(region, _)| region.name.clone()));
+        }
+        None => {}
+    }
+    phases.sort();
+    phases.dedup();
+    phases
 }
 
 /// Returns the path of the report.

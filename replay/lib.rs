@@ -85,6 +85,7 @@ pub use report::{
     ComparedIterations, Extrapolated, IterationTimes, MainLoop, RecordedIterations, StructureSummary,
     Summary, WaitState,
 };
+pub use structure::LoopChoice;
 
 use crate::job::Job;
 use crate::progress::Progress;

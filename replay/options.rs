@@ -7,6 +7,7 @@ use otf2::Io;
 use crate::focus::Focus;
 use crate::short::ShortOptions;
 use crate::solvers;
+use crate::structure::LoopChoice;
 
 /// The definitions of wait states to follow. `docs/differences.md` lists how they differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -90,6 +91,8 @@ pub struct Options {
     pub windows: usize,
     /// Look for the loops of the program. With the reference's definitions these are never looked for.
     pub structure: bool,
+    /// What has the iterations; by default phases that the program names, or the loop with most time.
+    pub choice: Option<LoopChoice>,
     /// What is counted: what lies in all of them; all of the run if there are none.
     pub focus: Vec<Focus>,
     /// Write an archive with those iterations that stand for all others.
@@ -116,6 +119,7 @@ impl Options {
             instances: INSTANCES,
             windows: WINDOWS,
             structure: true,
+            choice: None,
             focus: Vec::new(),
             short: None,
             clock_correction: false,
@@ -126,6 +130,12 @@ impl Options {
     /// Returns whether loops are looked for, and shown: a part of a run has none of its own.
     pub fn has_structure(&self) -> bool {
         self.structure && self.semantics.replays_all_of_mpi() && self.focus.is_empty()
+    }
+
+    /// Returns whether iterations are needed, to be shown or to be counted.
+    pub fn has_iterations(&self) -> bool {
+        self.has_structure()
+            || self.semantics.replays_all_of_mpi() && self.focus.iter().any(Focus::has_iterations)
     }
 
     /// Returns where details go. Those of a part of a run would mix what is counted with what is not.

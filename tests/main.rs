@@ -26,6 +26,7 @@ mod generated;
 mod golden;
 mod interop;
 mod laws;
+mod loops;
 mod masks;
 mod oracle;
 mod pauses;

@@ -93,37 +93,42 @@ fn structure_is_the_same_for_any_workers() {
     }
 }
 
-/// The values of iterations and those outside are together the values of the report.
+/// How many metrics of a report have the values of iterations and those outside as their sums; all do that have any.
+pub(crate) fn compare_sums(structure: &Structure, experiment: &Path, report: &Path) -> usize {
+    let metrics = Metrics::new(true, Semantics::Corrected);
+    let table = Table::read(report);
+    let archive = otf2::Archive::open(experiment).unwrap();
+    let file = archive.definition_file().unwrap();
+    let clock = archive.definition_records(&file).resolve().unwrap().clock;
+    let mut compared = 0;
+    for (&metric, MetricSeries { values, has_shares, .. }) in &structure.series.as_ref().unwrap().metrics {
+        let id = metrics.list[metric].id;
+        let is_leaf = table.metric(id).is_some_and(|at| table.metrics.iter().all(|it| it.2 != Some(at)));
+        if !is_leaf {
+            continue;
+        }
+        let all: f64 = (0..table.locations).map(|location| table.sum(id, location)).sum();
+        let sum: i128 = values.iter().map(|spread: &Spread| spread.sum).sum();
+        let sum = match has_shares {
+            true => fraction::float(sum) * clock.seconds(1),
+            false if table.is_time(id) => clock.seconds(sum),
+            false => sum as f64,
+        };
+        assert!((sum - all).abs() <= 1e-9 * all.abs(), "{}: {id}: {sum} {all}", name(experiment));
+        compared += 1;
+    }
+    compared
+}
+
 #[test]
 fn iterations_and_what_is_outside_sum_up_to_the_report() {
     let directory = in_memory();
-    let metrics = Metrics::new(true, Semantics::Corrected);
     let mut compared = 0;
     for experiment in archives() {
         let report = directory.path().join("r.cubex");
         let options = options(&experiment, &report, Semantics::Corrected);
         let Some(structure) = structure(&options) else { continue };
-        let table = Table::read(&report);
-        let archive = otf2::Archive::open(&experiment).unwrap();
-        let file = archive.definition_file().unwrap();
-        let clock = archive.definition_records(&file).resolve().unwrap().clock;
-        for (&metric, MetricSeries { values, has_shares, .. }) in &structure.series.as_ref().unwrap().metrics
-        {
-            let id = metrics.list[metric].id;
-            let is_leaf = table.metric(id).is_some_and(|at| table.metrics.iter().all(|it| it.2 != Some(at)));
-            if !is_leaf {
-                continue;
-            }
-            let all: f64 = (0..table.locations).map(|location| table.sum(id, location)).sum();
-            let sum: i128 = values.iter().map(|spread: &Spread| spread.sum).sum();
-            let sum = match has_shares {
-                true => fraction::float(sum) * clock.seconds(1),
-                false if table.is_time(id) => clock.seconds(sum),
-                false => sum as f64,
-            };
-            assert!((sum - all).abs() <= 1e-9 * all.abs(), "{}: {id}: {sum} {all}", name(&experiment));
-            compared += 1;
-        }
+        compared += compare_sums(&structure, &experiment, &report);
     }
     assert!(compared > 100, "{compared}");
 }

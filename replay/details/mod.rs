@@ -65,11 +65,11 @@ pub struct Details {
 
 impl Details {
     /// Adds the tables of the main loop, if there is one and its series are known.
-    pub fn add_series(&mut self, metrics: &Metrics, structure: &FoundStructure) {
+    pub fn add_series(&mut self, trace: &Trace, metrics: &Metrics, structure: &FoundStructure) {
         if let FoundStructure::Loop(structure) = structure
             && let Some(series) = &structure.series
         {
-            let (tables, main_loop) = series::tables(metrics, structure, series);
+            let (tables, main_loop) = series::tables(trace, metrics, structure, series);
             self.tables.extend(tables);
             self.main_loop = Some(main_loop);
         }

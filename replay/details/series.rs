@@ -20,6 +20,7 @@ use crate::structure::{
     Detail, IterationCause, IterationTotals, MetricSeries, Phase, PhaseOf, Prediction, Series, SeriesMap,
     Signature, Spread, Structure,
 };
+use crate::trace::Trace;
 use crate::wire::Half;
 
 /// Metrics of the map, at most: those with most ticks.
@@ -39,6 +40,7 @@ const REPRESENTATIVE: u8 = 8;
 
 /// Makes the tables, and what the manifest says of them, at worker 0.
 pub(super) fn tables(
+    trace: &Trace,
     metrics: &Metrics,
     structure: &Structure,
     series: &Series,
@@ -67,7 +69,9 @@ pub(super) fn tables(
     };
     let shape = series.map.shape;
     let corresponds = structure.correspondence.holds();
+    let is_chosen = structure.choice.is_some() || structure.phase.is_some();
     let main_loop = MainLoop {
+        of: is_chosen.then(|| structure.subject(trace)),
         iterations: to_u64(structure.iterations.len()),
         block: series.blocks.size(),
         locations: structure.locations,

@@ -11,10 +11,10 @@ use crate::findings::Findings;
 use crate::int::{to_u64, truncated};
 use crate::job::Job;
 use crate::progress::Progress;
-use crate::structure::{self, Agreed, Signature, Structure};
+use crate::structure::{self, Agreed, Asked, Signature, Structure};
 use crate::tools::Tools;
 use crate::trace::{Process, Trace};
-use crate::walk::{Notes, Positions, Visit};
+use crate::walk::{Notes, Positions, Visit, Walked};
 use crate::wire::{self, Wire};
 use crate::{clock_errors, matching};
 
@@ -23,6 +23,8 @@ use crate::{clock_errors, matching};
 struct FirstPass {
     /// The iterations of this worker's locations; `None` without a loop, or where they do not correspond.
     agreed: Option<Arc<Agreed>>,
+    /// What has the iterations, in words.
+    subject: String,
     /// Whether iterations of one number are the same at all locations.
     corresponds: bool,
     kinds: Kinds,
@@ -116,10 +118,7 @@ fn refuse(job: &Job) -> Result<(), Error> {
                         "--focus {focus}: loops are looked for with --semantics corrected only"
                     )));
                 }
-                // A function may be left and entered again between two such calls, and nobody has seen it.
-                Part::Phase(name, visits)
-                    if *visits != Numbers::ALL && !job.trace.definitions.calling_contexts.is_empty() =>
-                {
+                Part::Phase(name, visits) if *visits != Numbers::ALL && !job.trace.has_visits(name) => {
                     return Err(Error::new(format!(
                         "--focus {focus}: the trace knows where the program is at calls of MPI and at samples only, so \
                          visits of {name} cannot be numbered; phase={name} counts all of them"
@@ -144,9 +143,12 @@ fn first_pass(
     let has_steps = parts().any(|part| matches!(part, Part::Iterations(_) | Part::Loop(_)));
     let notes = Notes { positions: Positions::Nothing, scheme: None, has_steps, windows: None };
     let mut walked = job.walk(notes, times, &[], None, exchange, progress)?;
+    let visits = |walked: &mut Vec<Walked>| -> Vec<Vec<Visit>> {
+        walked.iter_mut().map(|walked| std::mem::take(&mut walked.visits)).collect()
+    };
     let mut first = FirstPass { corresponds: true, ..FirstPass::default() };
-    first.visits = walked.iter_mut().map(|walked| std::mem::take(&mut walked.visits)).collect();
     if !has_steps {
+        first.visits = visits(&mut walked);
         return Ok(first);
     }
     progress.phase("find iterations");
@@ -160,12 +162,15 @@ fn first_pass(
         ));
     }
     let loops = loops(&job.focus);
-    let found = structure::find(tools, &walked, &matches, &loops, &mut findings, exchange)?;
+    let asked = Asked { choice: job.choice.as_ref(), loops: &loops };
+    let found = structure::find(tools, &walked, &matches, asked, &mut findings, exchange)?;
+    first.visits = visits(&mut walked);
     first.instances = found.instances;
     let clock_error = clock_errors::largest(&walked, &matches, exchange)?;
     let mut told = Batch::new();
     if let Some((agreed, mut structure)) = found.main {
         first.corresponds = agreed.correspondence.holds();
+        first.subject = structure.subject(&job.trace);
         first.agreed = Some(agreed);
         if exchange.worker() == 0 {
             let Kinds { outliers, kinds } = Kinds::new(&mut structure, clock_error);
@@ -258,7 +263,7 @@ fn reason(job: &Job, part: &Part, first: &FirstPass, exchange: &mut dyn Exchange
         }
         Part::Iterations(which) => {
             let Some(agreed) = &first.agreed else { return Ok("the program has no main loop".into()) };
-            let all = format!("the main loop has {} iterations", agreed.iterations);
+            let all = format!("{} has {} iterations", first.subject, agreed.iterations);
             match which {
                 Which::Outliers => format!("{all}, and none is unlike the others"),
                 Which::Kind(_) => format!("{all} of {} kinds, numbered from 1", first.kinds.kinds.len()),
@@ -271,19 +276,11 @@ fn reason(job: &Job, part: &Part, first: &FirstPass, exchange: &mut dyn Exchange
             let most = to_u64(first.visits.iter().map(own).max().unwrap_or(0));
             let most = share(exchange, vec![most])?.iter().map(|batch| batch[0]).max().unwrap_or(0);
             match most {
-                0 => format!("no main thread enters a region named {name}{}", some_regions(trace)),
+                0 => format!("no main thread enters a region named {name}{}", trace.some_regions()),
                 _ => format!("{name} is visited {most} times at most by a main thread"),
             }
         }
         Part::Loop(name) => format!("no main thread has a loop {name}; replay-show structure lists the loops"),
     };
     Ok(reason)
-}
-
-/// Regions of the program, for an example.
-fn some_regions(trace: &Trace) -> String {
-    let regions = trace.definitions.regions.iter().zip(&trace.kinds);
-    let names = regions.filter(|(_, kind)| !kind.is_mpi).map(|(region, _)| &*region.name);
-    let names: Vec<&str> = names.take(6).collect();
-    if names.is_empty() { String::new() } else { format!("; the trace has {} and others", names.join(", ")) }
 }

@@ -102,6 +102,11 @@ impl Focus {
         self.parts.iter().all(|part| matches!(part, Part::Time(..)))
     }
 
+    /// Whether it counts iterations.
+    pub(crate) fn has_iterations(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Iterations(_)))
+    }
+
     /// Names of regions that it needs the visits of.
     pub(crate) fn phases(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {

@@ -125,7 +125,12 @@ impl fmt::Display for StructureSummary {
                 writeln!(f, "\nStructure: not looked for, as memory is short (--memory, --structure none)")
             }
             StructureSummary::NoLoop => writeln!(f, "\nStructure: no loop of MPI calls"),
-            StructureSummary::MainLoop(main_loop) => write!(f, "\nStructure: {main_loop}"),
+            StructureSummary::MainLoop(main_loop) => {
+                let choice = main_loop.choice.as_ref();
+                let choice =
+                    choice.map_or(String::new(), |choice| format!(" (--loop {})", printable(choice)));
+                write!(f, "\nStructure{choice}: {main_loop}")
+            }
         }
     }
 }
@@ -133,6 +138,10 @@ impl fmt::Display for StructureSummary {
 /// The main loop of the run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MainLoop {
+    /// What the user asked for instead of the loop with most time.
+    pub choice: Option<String>,
+    /// The phase whose visits are the iterations, and where it is in the source, if that is known; `None` of a loop.
+    pub phase: Option<[String; 2]>,
     /// The functions that all its calls have in common.
     pub call_path: String,
     /// The call that each iteration begins with, if it is the same for all of a location: its path inside these functions, and its
@@ -224,7 +233,15 @@ impl MainLoop {
             true => format!("each begins with {call}"),
             false => format!("on {} each begins with {call}", trace.location_name(place.location as usize)),
         });
+        let phase = structure.phase.map(|region| {
+            let defined = trace.definitions.regions.get(region as usize).filter(|it| it.begin_line > 0);
+            let place =
+                defined.map(|it| format!(" ({})", names::place(&(it.source_file.clone(), it.begin_line))));
+            [trace.region_name(region).into(), place.unwrap_or_default()]
+        });
         MainLoop {
+            choice: structure.choice.as_ref().map(ToString::to_string),
+            phase,
             call_path: names::regions(trace, &place.regions),
             header,
             iterations: iterations.len(),
@@ -258,12 +275,21 @@ impl MainLoop {
             (_, all) => format!("as many on each of {all} {what}s, perhaps not the same"),
         };
         let share = 100.0 * self.share;
+        let plural = if count == 1 { "" } else { "s" };
+        let [median, least, most] = self.elapsed;
+        if let Some([name, place]) = &self.phase {
+            let [name, place] = [name, place].map(|text| printable(text));
+            writeln!(f, "{share:.1} % of the time is {count} visit{plural} of {name}, {who}")?;
+            return writeln!(
+                f,
+                "  Iterations: phase `{name}`{place}, {count} x {median:.6} s ({least:.6} to {most:.6} s)"
+            );
+        }
         writeln!(
             f,
-            "{share:.1} % of the time is {count} iterations in {}, {who}",
+            "{share:.1} % of the time is {count} iteration{plural} in {}, {who}",
             printable(&self.call_path)
         )?;
-        let [median, least, most] = self.elapsed;
         write!(f, "  {count} x {median:.6} s ({least:.6} to {most:.6} s)")?;
         match &self.header {
             Some(header) => writeln!(f, ", {}", printable(header)),
@@ -326,9 +352,10 @@ impl MainLoop {
         };
         writeln!(
             f,
-            "  Kinds of iterations: {} (one of each, {} in all, miss how long the loop takes by {}{first})",
+            "  Kinds of iterations: {} (one of each, {} in all, miss how long {} takes by {}{first})",
             parts.join(", "),
             self.kinds.len(),
+            if self.phase.is_some() { "the phase" } else { "the loop" },
             percent(self.prediction.error())
         )
     }
@@ -336,7 +363,8 @@ impl MainLoop {
 
 impl fmt::Display for MainLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.iterations < ITERATIONS || self.share < SHARE {
+        let is_notable = self.iterations >= ITERATIONS && self.share >= SHARE;
+        if !is_notable && self.choice.is_none() {
             let (share, path) = (100.0 * self.share, printable(&self.call_path));
             if self.share >= SHARE {
                 return writeln!(

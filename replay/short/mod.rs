@@ -31,6 +31,7 @@ use crate::matching::Said;
 use crate::report::{RecordedIterations, loop_place, printable};
 use crate::structure::{Agreed, FoundStructure, Prediction, Structure, Weight};
 use crate::tools::Tools;
+use crate::trace::Trace;
 use crate::walk::{self, Notes, Positions, Walked};
 use crate::wire::{self, Wire};
 
@@ -118,7 +119,7 @@ pub fn plan(
 ) -> Result<Plan, Error> {
     let mut told = Batch::new();
     if exchange.worker() == 0 {
-        representatives(options, structure)?.put(&mut told);
+        representatives(tools.trace, options, structure)?.put(&mut told);
     }
     let weights: Vec<Weight> = wire::one(&broadcast(exchange, told)?);
     let mut numbers: Vec<u64> = weights.iter().map(|&(at, _)| to_u64(at) + 1).collect();
@@ -137,7 +138,11 @@ fn no_iterations() -> Error {
 }
 
 /// The iterations that stand for others.
-fn representatives(options: &ShortOptions, structure: &FoundStructure) -> Result<Vec<Weight>, Error> {
+fn representatives(
+    trace: &Trace,
+    options: &ShortOptions,
+    structure: &FoundStructure,
+) -> Result<Vec<Weight>, Error> {
     let structure = match structure {
         FoundStructure::Loop(structure) => structure,
         FoundStructure::MemoryIsShort => {
@@ -145,7 +150,14 @@ fn representatives(options: &ShortOptions, structure: &FoundStructure) -> Result
         }
         FoundStructure::NotLookedFor | FoundStructure::NoLoop => return Err(no_iterations()),
     };
-    let mut weights = structure.representatives(options.keep).ok_or_else(no_iterations)?;
+    let too_few = || match structure.choice {
+        None => no_iterations(),
+        Some(_) => Error::new(format!(
+            "--short: {} has fewer than three iterations on all ranks; nothing stands for the run",
+            structure.subject(trace)
+        )),
+    };
+    let mut weights = structure.representatives(options.keep).ok_or_else(too_few)?;
     weights.sort_unstable();
     Ok(weights)
 }

@@ -17,7 +17,7 @@ use crate::exchange::batch::{halves, pair};
 use crate::exchange::{Batch, Exchange, share};
 use crate::int::{to_u32, to_u64};
 use crate::tools::Tools;
-use crate::walk::{Steps, Walked};
+use crate::walk::{Steps, Walked, WalkedLocation};
 use crate::wire::{self, Wire};
 
 /// Numbers of iterations that may be those of one loop, of which some locations have left out or added some.
@@ -144,38 +144,46 @@ impl LocationIterations {
     }
 }
 
-/// Gives the iterations of all locations common numbers; `None` if hardly any time is in a loop.
+/// The iterations of main loops, of all locations with steps.
+pub(super) fn lines(groups: &Groups, processes: &[Walked]) -> Vec<LocationIterations> {
+    let located = processes.iter().flat_map(|walked| walked.steps.iter().zip(&walked.process.locations));
+    let all = groups.locals.iter().zip(&groups.main).zip(located);
+    let line =
+        |((local, main), (steps, location)): ((&Local, &Option<LoopId>), (&Steps, &WalkedLocation))| {
+            let (own, words) = main.map(|id| local.timed(steps, id)).unwrap_or_default();
+            let (location, numbering) = (to_u32(location.location), Numbering::NotComparable);
+            let is_irregular = local.is_irregular;
+            let (own, words) = (own.into(), words.into());
+            LocationIterations { location, numbering, is_irregular, own, words }
+        };
+    all.filter(|(_, (steps, _))| !steps.is_empty()).map(line).collect()
+}
+
+/// Gives the iterations of all locations common numbers; `None` if hardly any time is in a loop. Of `loops`, by location with steps,
+/// another one may have as many iterations; there are none where visits of a phase are the iterations.
 ///
 /// # Errors
 /// If a worker failed.
 pub(super) fn agree(
     tools: &Tools<'_>,
-    (processes, meetings): (&[Walked], &Meetings<'_>),
-    Groups { locals, main, .. }: Groups,
+    meetings: &Meetings<'_>,
+    lines: &[LocationIterations],
+    loops: &[(&Local, &Steps)],
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Agreed>, Error> {
-    let located = processes.iter().flat_map(|walked| walked.steps.iter().zip(&walked.process.locations));
-    let all = || locals.iter().zip(&main).zip(located.clone()).filter(|(_, (steps, _))| !steps.is_empty());
-    let mut lines = Vec::new();
     let mut weights: BTreeMap<u64, i128> = BTreeMap::new();
-    for ((local, main), (steps, location)) in all() {
-        let (own, words) = main.map(|id| local.timed(steps, id)).unwrap_or_default();
-        let ticks = own.iter().map(|it| i128::from(it.end - it.begin)).sum::<i128>();
-        *weights.entry(to_u64(own.len())).or_default() += ticks;
-        let (location, numbering) = (to_u32(location.location), Numbering::NotComparable);
-        let is_irregular = local.is_irregular;
-        let (own, words) = (own.into(), words.into());
-        lines.push(LocationIterations { location, numbering, is_irregular, own, words });
+    for line in lines {
+        let ticks = line.own.iter().map(|it| i128::from(it.end - it.begin)).sum::<i128>();
+        *weights.entry(to_u64(line.own.len())).or_default() += ticks;
     }
-    let irregular = locals.iter().filter(|local| local.is_irregular).count();
+    let irregular = lines.iter().filter(|line| line.is_irregular).count();
     let [locations_of_all, irregular] = super::summed([lines.len(), irregular].map(to_u64), exchange)?;
     let candidates = candidates(&weights, exchange)?;
-    let differences = differences(tools, meetings, &lines, &candidates, exchange)?;
+    let differences = differences(tools, meetings, lines, &candidates, exchange)?;
     let numbered = |(which, &count): (usize, &u64)| -> Vec<LocationIterations> {
         let known = |line: &LocationIterations| differences.get(&(line.location, to_u32(which)));
-        let all = lines.iter().zip(all());
-        all.map(|(line, ((local, _), (steps, _)))| with_numbers(line, (local, steps), known(line), count))
-            .collect()
+        let all = lines.iter().enumerate();
+        all.map(|(at, line)| with_numbers(line, loops.get(at).copied(), known(line), count)).collect()
     };
     let numbered: Vec<Vec<LocationIterations>> = candidates.iter().enumerate().map(numbered).collect();
     let correspondence =
@@ -211,10 +219,11 @@ fn candidates(weights: &BTreeMap<u64, i128>, exchange: &mut dyn Exchange) -> Res
     Ok(near.into_iter().map(|(&count, _)| count).collect())
 }
 
-/// Numbers the iterations of a location if all have so many. `known` are its differences from others that have.
+/// Numbers the iterations of a location if all have so many. `loops` are all of its own, `known` its differences from others that
+/// have so many.
 fn with_numbers(
     line: &LocationIterations,
-    (local, steps): (&Local, &Steps),
+    loops: Option<(&Local, &Steps)>,
     known: Option<&Differences>,
     count: u64,
 ) -> LocationIterations {
@@ -224,7 +233,9 @@ fn with_numbers(
         Numbering::Own
     } else if count == 0 {
         Numbering::NotComparable
-    } else if let Some(id) = other_loop(local, count) {
+    } else if let Some((local, steps, id)) =
+        loops.and_then(|(local, steps)| Some((local, steps, other_loop(local, count)?)))
+    {
         let (own, words) = local.timed(steps, id);
         (line.own, line.words) = (own.into(), words.into());
         Numbering::OtherLoop

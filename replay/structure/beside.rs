@@ -38,15 +38,16 @@ struct RootLoop {
 pub(super) struct RootLoops(Vec<Vec<RootLoop>>);
 
 impl RootLoops {
-    /// Finds them before the structures of single locations are forgotten.
-    pub(super) fn find(groups: &Groups, processes: &[Walked]) -> RootLoops {
+    /// Finds them before the structures of single locations are forgotten. Where the main loop is none of these, they are all that do
+    /// not overlap it.
+    pub(super) fn find(groups: &Groups, processes: &[Walked], is_main_a_loop: bool) -> RootLoops {
         let locals = groups.locals.iter().zip(&groups.main);
         let located = processes.iter().flat_map(|walked| &walked.steps);
         let with_steps = locals.zip(located).filter(|(_, steps)| !steps.is_empty());
         let of_location = |((local, main), steps): ((&Local, &Option<_>), &Steps)| {
             let is_beside = |&id: &_| {
                 local.iterations[::structure::LoopId::index(id)].len() >= ITERATIONS
-                    && main.is_none_or(|main| !local.forest.is_within(main, id))
+                    && main.is_none_or(|main| !is_main_a_loop || !local.forest.is_within(main, id))
             };
             let roots = local.forest.children(None).filter(is_beside);
             let root = |id| {

@@ -1,5 +1,5 @@
 //! What the program does repeatedly: steps become graphs, loops and iterations of each location, and those of all locations get
-//! common numbers.
+//! common numbers. Where the program names phases, their visits are the iterations.
 //!
 //! ```text
 //!     steps ─► local (graph, loops) ─► groups (main loop) ─► common numbers
@@ -10,10 +10,12 @@ mod beside;
 mod blocks;
 mod borders;
 mod by_iteration;
+mod choice;
 mod groups;
 mod local;
 mod map;
 mod meetings;
+mod phases;
 mod place;
 mod prediction;
 mod remarks;
@@ -35,6 +37,7 @@ use crate::int::{to_u32, to_u64};
 use crate::matching::Matches;
 use crate::operations::Operations;
 use crate::tools::Tools;
+use crate::trace::Trace;
 use crate::walk::{Steps, Walked, WalkedLocation};
 use crate::wire::{self, Wire};
 
@@ -43,8 +46,10 @@ pub use beside::Beside;
 pub use blocks::Blocks;
 pub use borders::Borders;
 pub use by_iteration::ByIteration;
+pub use choice::LoopChoice;
 pub use groups::Group;
 pub use map::{MapShape, SeriesMap};
+pub use phases::is_phase;
 pub use place::Place;
 pub use prediction::{FIRST, Phase, PhaseOf, Prediction, Weight};
 pub use series::{IterationTotals, Signature, Spread, signature};
@@ -70,8 +75,14 @@ const KNOWN: u64 = 9;
 /// The structure of the run; of all locations on worker 0.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Structure {
+    /// What has the iterations, as the user has asked for it; `None` if the analyzer has chosen.
+    pub choice: Option<LoopChoice>,
+    /// The region whose visits are the iterations; `None` of a loop.
+    pub phase: Option<u32>,
     /// How iterations of different locations correspond.
     pub correspondence: Correspondence,
+    /// Ticks in iterations, summed over locations with steps; of a phase those that are in the run.
+    pub time: i128,
     /// Ticks between the end of MPI_Init and the start of MPI_Finalize, summed over locations with steps.
     pub run: i128,
     /// How many these locations are.
@@ -114,6 +125,9 @@ const OF_NODE: u64 = 300;
 const OF_MEMBER: u64 = 120;
 const OF_MESSAGE: u64 = 60;
 
+/// Bytes for each visit of a phase, of each location of the process.
+const OF_VISIT: u64 = 100;
+
 /// Bytes for each step of the location with most, while its order and words are made.
 const OF_LONGEST: u64 = 40;
 
@@ -130,6 +144,7 @@ pub fn bytes_needed(processes: &[Walked]) -> u64 {
         let Operations { collectives, receives, .. } = &*walked.operations;
         OF_MEMBER * to_u64(collectives.len())
             + OF_MESSAGE * to_u64(receives.len())
+            + OF_VISIT * to_u64(walked.visits.len() * walked.steps.len())
             + walked.steps.iter().map(of_steps).sum::<u64>()
     };
     let steps = processes.iter().flat_map(|walked| &walked.steps);
@@ -157,18 +172,84 @@ pub struct Structured {
     pub instances: Vec<(u32, u32, Window)>,
 }
 
-/// Finds the structure of the run, and adds what is odd to the findings; finds the iterations of some loops, too, by their names.
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'a> {
+    /// What has the iterations, in place of the loop with most time or of a phase that the program names.
+    pub choice: Option<&'a LoopChoice>,
+    /// Names of loops whose iterations are to be found, too.
+    pub loops: &'a [&'a str],
+}
+
+/// Finds the structure of the run, and adds what is odd to the findings.
 ///
 /// # Errors
-/// If a worker failed.
+/// If there is nothing of what is asked for, or a worker failed.
 pub fn find(
     tools: &Tools<'_>,
     processes: &[Walked],
     matches: &[Matches],
-    loops: &[&str],
+    asked: Asked<'_>,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Structured, Error> {
+    let mut groups = groups(processes, exchange)?;
+    if let Some(choice) = asked.choice {
+        groups.choose(tools.trace, processes, choice, exchange)?;
+    }
+    let phase = phases::find(tools.trace, processes, asked.choice, exchange)?;
+    let shapes = match tools.has_details {
+        true => Some(shapes::find(&groups, processes, exchange)?),
+        false => None,
+    };
+    let instances = instances(&groups, processes, asked.loops);
+    let roots = beside::RootLoops::find(&groups, processes, phase.is_none());
+    let meetings = Meetings::new(tools, processes, matches);
+    let agreed = {
+        let lines = match phase {
+            Some(phase) => phases::lines(phase, &groups, processes),
+            None => agree::lines(&groups, processes),
+        };
+        let steps = processes.iter().flat_map(|walked| &walked.steps);
+        let loops = groups.locals.iter().zip(steps).filter(|(_, steps)| !steps.is_empty() && phase.is_none());
+        agree::agree(tools, &meetings, &lines, &loops.collect::<Vec<_>>(), exchange)?
+    };
+    drop(groups);
+    let Some(agreed) = agreed else {
+        return Ok(Structured { main: None, shapes, instances });
+    };
+    let iterations = series::series(&agreed, exchange)?;
+    let beside = beside::find(processes, &agreed, &roots, exchange)?;
+    drop(roots);
+    let place = match phase {
+        Some(phase) => Place { regions: vec![phase.region], ..Place::default() },
+        None => place::find(processes, &agreed, exchange)?,
+    };
+    let time = match phase {
+        Some(_) => total(phases::ticks_in_run(tools.trace, &agreed, processes), exchange)?,
+        None => iterations.iter().map(|one| one.time.sum).sum(),
+    };
+    let structure = Structure {
+        choice: asked.choice.cloned(),
+        phase: phase.map(|phase| phase.region),
+        correspondence: agreed.correspondence,
+        time,
+        run: total(run(processes), exchange)?,
+        locations: agreed.locations_of_all,
+        irregular: agreed.irregular,
+        place,
+        iterations,
+        beside,
+        signature: None,
+        series: None,
+    };
+    let is_notable = broadcast(exchange, vec![u64::from(structure.is_notable())])? == [1];
+    remarks::add(tools, &meetings, (&agreed, is_notable), findings, exchange)?;
+    Ok(Structured { main: Some((Arc::new(agreed), structure)), shapes, instances })
+}
+
+/// Graphs and loops of these processes, by what tells steps apart best.
+fn groups(processes: &[Walked], exchange: &mut dyn Exchange) -> Result<Groups, Error> {
     let mut sums = [0_u64; 2];
     for Walked { process, steps, .. } in processes {
         for steps in steps {
@@ -177,34 +258,21 @@ pub fn find(
         }
     }
     let [known, all] = summed(sums, exchange)?;
-    let levels = if 10 * known >= KNOWN * all { &[Level::Site][..] } else { &[Level::Shape, Level::Path] };
-    let mut best: Option<(u64, Groups)> = None;
-    for &level in levels {
-        let groups = Groups::find(level, processes, exchange)?;
-        let [covered] = summed([groups.covered()], exchange)?;
-        if best.as_ref().is_none_or(|&(before, _)| covered > before) {
-            best = Some((covered, groups));
-        }
-        if 2 * covered >= all {
-            break;
-        }
+    if 10 * known >= KNOWN * all {
+        return Groups::find(Level::Site, processes, exchange);
     }
-    let Some((_, groups)) = best else { return Ok(Structured::default()) };
-    let shapes = match tools.has_details {
-        true => Some(shapes::find(&groups, processes, exchange)?),
-        false => None,
-    };
-    let instances = instances(&groups, processes, loops);
-    let roots = beside::RootLoops::find(&groups, processes);
-    let meetings = Meetings::new(tools, processes, matches);
-    let Some(agreed) = agree::agree(tools, (processes, &meetings), groups, exchange)? else {
-        return Ok(Structured { main: None, shapes, instances });
-    };
-    let iterations = series::series(&agreed, exchange)?;
-    let beside = beside::find(processes, &agreed, &roots, exchange)?;
-    drop(roots);
-    let correspondence = agreed.correspondence;
-    let (locations, irregular) = (agreed.locations_of_all, agreed.irregular);
+    let by_shape = Groups::find(Level::Shape, processes, exchange)?;
+    let [covered] = summed([by_shape.covered()], exchange)?;
+    if 2 * covered >= all {
+        return Ok(by_shape);
+    }
+    let by_path = Groups::find(Level::Path, processes, exchange)?;
+    let [more] = summed([by_path.covered()], exchange)?;
+    Ok(if more > covered { by_path } else { by_shape })
+}
+
+/// Ticks of all locations with steps between MPI_Init and MPI_Finalize.
+fn run(processes: &[Walked]) -> i128 {
     let with_steps = |(_, steps): &(&WalkedLocation, &Steps)| !steps.is_empty();
     let located = |walked: &Walked| -> i128 {
         let locations = walked.process.locations.iter().zip(&walked.steps).filter(with_steps);
@@ -215,25 +283,14 @@ pub fn find(
         };
         locations.map(|(location, steps)| i128::from(run(location, steps))).sum()
     };
+    processes.iter().map(located).sum()
+}
+
+/// The sum of ticks over all workers.
+fn total(ticks: i128, exchange: &mut dyn Exchange) -> Result<i128, Error> {
     let mut told = Batch::new();
-    processes.iter().map(located).sum::<i128>().put(&mut told);
-    let run = share(exchange, told)?.iter().map(|batch| wire::one::<i128>(batch)).sum();
-    let place = place::find(processes, &agreed, exchange)?;
-    let structure = Structure {
-        correspondence,
-        run,
-        locations,
-        irregular,
-        place,
-        iterations,
-        beside,
-        signature: None,
-        series: None,
-    };
-    let is_notable = structure.iterations.len() >= ITERATIONS && structure.share() >= SHARE;
-    let is_notable = broadcast(exchange, vec![u64::from(is_notable)])? == [1];
-    remarks::add(tools, &meetings, (&agreed, is_notable), findings, exchange)?;
-    Ok(Structured { main: Some((Arc::new(agreed), structure)), shapes, instances })
+    ticks.put(&mut told);
+    Ok(share(exchange, told)?.iter().map(|batch| wire::one::<i128>(batch)).sum())
 }
 
 /// The iterations of loops by their names, of all locations.
@@ -255,8 +312,21 @@ fn instances(groups: &Groups, processes: &[Walked], loops: &[&str]) -> Vec<(u32,
 impl Structure {
     /// The share of the time of all locations with steps that is in iterations, from 0 to 1.
     pub fn share(&self) -> f64 {
-        let time: i128 = self.iterations.iter().map(|one| one.time.sum).sum();
-        time as f64 / self.run.max(1) as f64
+        self.time as f64 / self.run.max(1) as f64
+    }
+
+    /// Whether the iterations are described: what is asked for, and what has enough of them and of the time.
+    pub fn is_notable(&self) -> bool {
+        self.choice.is_some() || self.iterations.len() >= ITERATIONS && self.share() >= SHARE
+    }
+
+    /// What has the iterations, in words.
+    pub fn subject(&self, trace: &Trace) -> String {
+        match (self.phase, &self.choice) {
+            (Some(region), _) => format!("phase {}", trace.region_name(region)),
+            (None, Some(choice)) => format!("the loop of --loop {choice}"),
+            (None, None) => "the main loop".into(),
+        }
     }
 
     /// Finds iterations that stand for others and those unlike the others, given the error of the clocks in ticks. Returns the

@@ -122,6 +122,17 @@ const ARTIFICIAL: [(&str, RegionRole); 6] = [
     ("TASKS", RegionRole::ARTIFICIAL),
 ];
 
+/// The names of a region: its own, that for linkers, and its own without the parameters of its function.
+fn names_of(region: &Region) -> [&str; 3] {
+    let short = region.name.split('(').next().unwrap_or_default();
+    [&region.name, &region.canonical_name, short]
+}
+
+/// Whether a region has this name, which may lack the parameters of its function.
+pub fn is_named(region: &Region, name: &str) -> bool {
+    names_of(region).contains(&name)
+}
+
 impl Trace {
     /// Converts the definitions of an archive.
     ///
@@ -222,11 +233,33 @@ impl Trace {
 
     /// Makes visits of the regions of these names phases, by the places of the names; a name may lack the parameters of its function.
     pub fn mark_phases(&mut self, names: &[String]) {
+        let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+        for (place, name) in names.iter().enumerate() {
+            places.entry(name).or_insert(place);
+        }
         for (region, kind) in self.definitions.regions.iter().zip(&mut self.kinds) {
-            let short = region.name.split('(').next().unwrap_or_default();
-            let known = [&*region.name, &*region.canonical_name, short];
-            let phase = names.iter().position(|name| known.contains(&name.as_str()));
+            let phase = names_of(region).into_iter().filter_map(|name| places.get(name).copied()).min();
             kind.phase = phase.and_then(|phase| u16::try_from(phase).ok());
+        }
+    }
+
+    /// Whether each visit of the regions of a name is recorded. Where calling contexts are, a function may be left and entered again
+    /// between two of these, and nobody has seen it; but regions that the program names are entered and left.
+    pub fn has_visits(&self, name: &str) -> bool {
+        let Definitions { regions, calling_contexts, .. } = &self.definitions;
+        let mut named = regions.iter().filter(|region| is_named(region, name));
+        calling_contexts.is_empty() || named.all(|region| region.paradigm == Paradigm::USER)
+    }
+
+    /// Regions of the program, for an example in a message.
+    pub fn some_regions(&self) -> String {
+        let regions = self.definitions.regions.iter().zip(&self.kinds);
+        let names = regions.filter(|(_, kind)| !kind.is_mpi).map(|(region, _)| &*region.name);
+        let names: Vec<&str> = names.take(6).collect();
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!("; the trace has {} and others", names.join(", "))
         }
     }
 

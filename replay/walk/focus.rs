@@ -49,26 +49,41 @@ impl Thread {
 /// Visits of phases by the main thread that are not inside another one of the same phase.
 #[derive(Debug, Default)]
 pub(super) struct PhaseVisits {
-    /// Those that are open: the phase, when it was entered, and how often it was entered since.
-    open: Vec<(u16, Ticks, u32)>,
+    /// By phase: the visit that has not ended.
+    open: Vec<OpenVisit>,
     pub(super) visits: Vec<Visit>,
 }
 
+/// The visit of a phase that has not ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct OpenVisit {
+    begin: Ticks,
+    /// Ticks in polls before it.
+    polled: Ticks,
+    /// How often the phase was entered and not left; 0 if there is no visit.
+    depth: u32,
+}
+
 impl PhaseVisits {
-    pub(super) fn enter(&mut self, phase: u16, time: Ticks) {
-        match self.open.iter_mut().find(|(open, ..)| *open == phase) {
-            Some((.., depth)) => *depth += 1,
-            None => self.open.push((phase, time, 1)),
+    /// Enters a phase; `polled` are all ticks in polls so far.
+    pub(super) fn enter(&mut self, phase: u16, begin: Ticks, polled: Ticks) {
+        let at = usize::from(phase);
+        if at >= self.open.len() {
+            self.open.resize(at + 1, OpenVisit::default());
+        }
+        match &mut self.open[at] {
+            open if open.depth == 0 => *open = OpenVisit { begin, polled, depth: 1 },
+            open => open.depth += 1,
         }
     }
 
-    pub(super) fn leave(&mut self, phase: u16, time: Ticks) {
-        let Some(at) = self.open.iter().position(|(open, ..)| *open == phase) else { return };
-        let (_, begin, depth) = &mut self.open[at];
-        *depth -= 1;
-        if *depth == 0 {
-            self.visits.push(Visit { phase, window: Window { begin: *begin, end: time } });
-            self.open.remove(at);
+    /// Leaves a phase.
+    pub(super) fn leave(&mut self, phase: u16, end: Ticks, polled: Ticks) {
+        let Some(open) = self.open.get_mut(usize::from(phase)).filter(|open| open.depth > 0) else { return };
+        open.depth -= 1;
+        if open.depth == 0 {
+            let window = Window { begin: open.begin, end };
+            self.visits.push(Visit { phase, window, polled: polled - open.polled });
         }
     }
 }
@@ -80,14 +95,14 @@ mod tests {
     #[test]
     fn visits_inside_of_visits_of_the_same_phase_are_none() {
         let mut phases = PhaseVisits::default();
-        phases.enter(0, 10);
-        phases.enter(1, 11);
-        phases.enter(0, 12);
-        phases.leave(0, 13);
-        phases.leave(1, 14);
-        phases.leave(0, 15);
-        phases.leave(0, 16);
-        let visit = |phase, begin, end| Visit { phase, window: Window { begin, end } };
-        assert_eq!(phases.visits, [visit(1, 11, 14), visit(0, 10, 15)]);
+        phases.enter(0, 10, 1);
+        phases.enter(1, 11, 1);
+        phases.enter(0, 12, 2);
+        phases.leave(0, 13, 2);
+        phases.leave(1, 14, 2);
+        phases.leave(0, 15, 4);
+        phases.leave(0, 16, 4);
+        let visit = |phase, begin, end, polled| Visit { phase, window: Window { begin, end }, polled };
+        assert_eq!(phases.visits, [visit(1, 11, 14, 1), visit(0, 10, 15, 3)]);
     }
 }

@@ -98,6 +98,8 @@ pub struct Visit {
     pub phase: u16,
     /// From enter to leave.
     pub window: Window,
+    /// Ticks in polls inside; none unless steps are noted.
+    pub polled: Ticks,
 }
 
 /// A location after the walk. Nothing of it changes afterwards.

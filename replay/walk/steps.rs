@@ -107,6 +107,8 @@ pub(super) struct StepCollector {
     begin: Option<Ticks>,
     /// The time of the last leave.
     now: Ticks,
+    /// Ticks in polls so far.
+    polled: Ticks,
     current: Current,
     /// By communicator: the rank of the process in it, if it has one.
     ranks: FxHashMap<u32, Option<u32>>,
@@ -231,6 +233,7 @@ impl StepCollector {
 
     #[cold]
     fn poll(&mut self, ticks: Ticks) {
+        self.polled = self.polled.saturating_add(ticks);
         let step = to_u32(self.steps.kept.len());
         let poll = Polls { count: 1, ticks };
         match self.steps.polls.last_mut() {
@@ -248,6 +251,11 @@ impl StepCollector {
 }
 
 impl ProcessWalk<'_> {
+    /// Ticks that a thread was in polls so far; none unless steps are noted.
+    pub(super) fn polled(&self, thread: usize) -> Ticks {
+        self.threads[thread].steps.as_ref().map_or(0, |steps| steps.polled)
+    }
+
     /// Notes an operation without bytes that the current call of a thread begins.
     pub(super) fn note_begun(&mut self, thread: usize, begun: Begun) {
         if let Some(steps) = &mut self.threads[thread].steps {

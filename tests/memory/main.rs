@@ -22,7 +22,7 @@ use replay::memory::Memory;
 use replay::metrics::Metrics;
 use replay::progress::Progress;
 use replay::shared::Shared;
-use replay::structure;
+use replay::structure::{self, Asked};
 use replay::tools::Tools;
 use replay::trace::Trace;
 use replay::walk::{self, Notes, Positions, Walked};
@@ -163,8 +163,10 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
         });
         check("match", needed, peak);
         let needed = structure::bytes_needed(&processes);
-        let (_, peak) =
-            peak_of(|| structure::find(&tools, &processes, &matches, &[], &mut findings, &mut Solo).unwrap());
+        let asked = Asked::default();
+        let (_, peak) = peak_of(|| {
+            structure::find(&tools, &processes, &matches, asked, &mut findings, &mut Solo).unwrap()
+        });
         check("structure", needed, peak);
         drop((matches, processes));
 

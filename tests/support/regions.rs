@@ -8,15 +8,20 @@ pub(crate) struct Properties {
     pub(crate) paradigm: Paradigm,
     pub(crate) role: RegionRole,
     pub(crate) file: String,
+    /// First line in the file; 0 if unknown.
+    pub(crate) line: u32,
+    /// OTF2's flags.
+    pub(crate) flags: u32,
 }
 
 /// The properties that Score-P gives to a region of this name.
 pub(crate) fn properties(name: &str) -> Properties {
+    let of = |paradigm, role, file: &str| Properties { paradigm, role, file: file.into(), line: 0, flags: 0 };
     if let Some(call) = name.strip_prefix("MPI_") {
-        return Properties { paradigm: Paradigm::MPI, role: mpi_role(call), file: "MPI".into() };
+        return of(Paradigm::MPI, mpi_role(call), "MPI");
     }
-    let openmp = |role| Properties { paradigm: Paradigm::OPENMP, role, file: "prog.c".into() };
-    let api = |paradigm| Properties { paradigm, role: RegionRole::FUNCTION, file: "prog.c".into() };
+    let openmp = |role| of(Paradigm::OPENMP, role, "prog.c");
+    let api = |paradigm| of(paradigm, RegionRole::FUNCTION, "prog.c");
     match name {
         "!$omp critical" => openmp(RegionRole::CRITICAL),
         "!$omp critical sblock" => openmp(RegionRole::CRITICAL_SBLOCK),
@@ -29,7 +34,7 @@ pub(crate) fn properties(name: &str) -> Properties {
         "!$omp create task" => openmp(RegionRole::TASK_CREATE),
         "!$omp taskwait" => openmp(RegionRole::TASK_WAIT),
         "!$omp for" => openmp(RegionRole::LOOP),
-        _ => Properties { paradigm: Paradigm::COMPILER, role: RegionRole::FUNCTION, file: "prog.c".into() },
+        _ => of(Paradigm::COMPILER, RegionRole::FUNCTION, "prog.c"),
     }
 }
 

@@ -73,6 +73,9 @@ pub struct Manifest {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MainLoop {
+    /// What has the iterations, in words, if it is not the loop with most time: `phase step`, `the loop of --loop 2.1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
     /// Number of iterations.
     pub iterations: u64,
     /// How many neighbouring iterations share a row of `series` and `series_values`: a power of two.

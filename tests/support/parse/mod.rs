@@ -147,7 +147,7 @@ impl Parser {
     fn region(&mut self, words: &mut Words<'_>) -> Result<(), String> {
         let name = words.word("name")?;
         let mut is = properties(name);
-        let options = words.options(&["paradigm", "role", "file"])?;
+        let options = words.options(&["paradigm", "role", "file", "line", "flag"])?;
         if let Some(paradigm) = options.get("paradigm") {
             is.paradigm = by_name(paradigm, Paradigm, Paradigm::name).ok_or("unknown paradigm")?;
         }
@@ -156,6 +156,13 @@ impl Parser {
         }
         if let Some(file) = options.get("file") {
             is.file = (*file).into();
+        }
+        if let Some(line) = options.get("line") {
+            is.line = line.parse().map_err(|_| "no line")?;
+        }
+        if let Some(flag) = options.get("flag") {
+            is.flags =
+                ["", "dynamic", "phase"].iter().position(|known| known == flag).ok_or("unknown flag")? as u32;
         }
         self.case.trace.regions.insert(name.into(), is);
         Ok(())

@@ -119,12 +119,12 @@ impl Names {
                     name: self.string_of[name],
                     description: 0,
                     source_file: self.string_of[&is.file],
-                    begin_line_number: 0,
+                    begin_line_number: is.line,
                     end_line_number: 0,
                     canonical_name: self.string_of[name],
                     region_role: is.role,
                     paradigm: is.paradigm,
-                    region_flags: 0,
+                    region_flags: is.flags,
                 },
             );
         }

@@ -139,8 +139,9 @@ fn headline(main_loop: &MainLoop, all: &[Iteration], document: &mut Document) {
         block => format!("{block} together"),
     };
     document.text(format!(
-        "{} iterations of the main loop, {each} {median} ({least} to {most})",
-        main_loop.iterations
+        "{} iterations of {}, {each} {median} ({least} to {most})",
+        main_loop.iterations,
+        main_loop.of.as_deref().unwrap_or("the main loop")
     ));
     if main_loop.crossing > 0 || main_loop.disagreeing > 0 {
         let text = format!(

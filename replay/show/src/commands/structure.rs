@@ -82,6 +82,9 @@ fn measures(structure: &Structure, group: &Group) -> String {
             let share = numbers::share(ticks[0] / ticks[1].max(f64::MIN_POSITIVE));
             format!("{places}; {share} of the time is in iterations of LOOP {}", group.loop_name(main.number))
         }
+        None if group.main.is_none() && !group.loops.is_empty() => {
+            format!("{places}; none of the loops is the one of replay-analyze --loop")
+        }
         None => format!("{places}; no loop"),
     }
 }

@@ -77,7 +77,7 @@ pub(crate) struct Cli {
     #[arg(long, value_enum, default_value_t = StructureName::Auto, hide_short_help = true)]
     structure: StructureName,
 
-    /// Take the iterations of this loop: its name (2.1), a function, or phase=FUNCTION
+    /// Take the iterations of this loop: its name, such as 2.1, a function, or phase=FUNCTION
     ///
     /// Names are those that replay-show structure prints; of a function it is the innermost loop around all calls of MPI below it.
     /// phase=FUNCTION takes its visits as iterations. By default these are phases that the program names (regions with OTF2's flag

@@ -214,17 +214,17 @@ pub(super) fn lines(phase: Phase, groups: &Groups, processes: &[Walked]) -> Vec<
     lines
 }
 
-/// The visits with the steps of a location in them. What is known of polls is where the main thread was in a visit.
+/// The visits with the steps of a location in them. What is between steps is known of the main thread.
 fn timed(visits: &[&Visit], steps: &Steps, is_main: bool) -> Vec<OwnIteration> {
-    let iteration = |&&Visit { window: Window { begin, end }, polled, .. }: &&Visit| OwnIteration {
+    let iteration = |&&Visit { window: Window { begin, end }, between, .. }: &&Visit| OwnIteration {
         first: 0,
         behind: 0,
         is_border: false,
         begin,
         last_enter: end - 1,
         end,
-        in_mpi: if is_main { polled } else { 0 },
-        has_gap: false,
+        in_mpi: if is_main { between.polls } else { 0 },
+        has_gap: is_main && between.off > 0,
     };
     let mut all: Vec<OwnIteration> = visits.iter().map(iteration).collect();
     let is_gap: Vec<bool> = steps.keys.iter().map(|key| key.is_gap).collect();
@@ -235,7 +235,7 @@ fn timed(visits: &[&Visit], steps: &Steps, is_main: bool) -> Vec<OwnIteration> {
         if let Some((_, [begin, end])) = cuts.next_if(|(before, _)| *before == number) {
             let cut = Window { begin: *begin, end: *end };
             for own in all[open..].iter_mut().take_while(|own| own.begin < cut.end) {
-                own.has_gap |= overlap(cut, Window { begin: own.begin, end: own.end }) > 0;
+                own.has_gap |= !is_main && overlap(cut, Window { begin: own.begin, end: own.end }) > 0;
             }
         }
         while all.get(open).is_some_and(|own| own.end <= enter) {
@@ -250,7 +250,7 @@ fn timed(visits: &[&Visit], steps: &Steps, is_main: bool) -> Vec<OwnIteration> {
         for own in all[open..].iter_mut().take_while(|own| own.begin <= enter || own.begin < leave) {
             let ticks = overlap(step, Window { begin: own.begin, end: own.end });
             match is_gap[key as usize] {
-                true => own.has_gap = true,
+                true => own.has_gap |= ticks > 0,
                 // What was done while recording was off is not known.
                 false => own.in_mpi += ticks,
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use model::Ticks;
 
 use super::Visit;
+use super::steps::Between;
 use super::thread::{Numbering, Thread};
 use crate::focus::{self, Window, Windows};
 use crate::ids::Row;
@@ -58,32 +59,34 @@ pub(super) struct PhaseVisits {
 #[derive(Clone, Copy, Debug, Default)]
 struct OpenVisit {
     begin: Ticks,
-    /// Ticks in polls before it.
-    polled: Ticks,
+    /// What was between steps before it.
+    before: Between,
     /// How often the phase was entered and not left; 0 if there is no visit.
     depth: u32,
 }
 
 impl PhaseVisits {
-    /// Enters a phase; `polled` are all ticks in polls so far.
-    pub(super) fn enter(&mut self, phase: u16, begin: Ticks, polled: Ticks) {
+    /// Enters a phase; `before` is what was between steps so far.
+    pub(super) fn enter(&mut self, phase: u16, begin: Ticks, before: Between) {
         let at = usize::from(phase);
         if at >= self.open.len() {
             self.open.resize(at + 1, OpenVisit::default());
         }
         match &mut self.open[at] {
-            open if open.depth == 0 => *open = OpenVisit { begin, polled, depth: 1 },
+            open if open.depth == 0 => *open = OpenVisit { begin, before, depth: 1 },
             open => open.depth += 1,
         }
     }
 
     /// Leaves a phase.
-    pub(super) fn leave(&mut self, phase: u16, end: Ticks, polled: Ticks) {
+    pub(super) fn leave(&mut self, phase: u16, end: Ticks, so_far: Between) {
         let Some(open) = self.open.get_mut(usize::from(phase)).filter(|open| open.depth > 0) else { return };
         open.depth -= 1;
         if open.depth == 0 {
             let window = Window { begin: open.begin, end };
-            self.visits.push(Visit { phase, window, polled: polled - open.polled });
+            let Between { polls, off } = open.before;
+            let between = Between { polls: so_far.polls - polls, off: so_far.off - off };
+            self.visits.push(Visit { phase, window, between });
         }
     }
 }
@@ -95,14 +98,16 @@ mod tests {
     #[test]
     fn visits_inside_of_visits_of_the_same_phase_are_none() {
         let mut phases = PhaseVisits::default();
-        phases.enter(0, 10, 1);
-        phases.enter(1, 11, 1);
-        phases.enter(0, 12, 2);
-        phases.leave(0, 13, 2);
-        phases.leave(1, 14, 2);
-        phases.leave(0, 15, 4);
-        phases.leave(0, 16, 4);
-        let visit = |phase, begin, end, polled| Visit { phase, window: Window { begin, end }, polled };
+        let polled = |polls| Between { polls, off: 0 };
+        phases.enter(0, 10, polled(1));
+        phases.enter(1, 11, polled(1));
+        phases.enter(0, 12, polled(2));
+        phases.leave(0, 13, polled(2));
+        phases.leave(1, 14, polled(2));
+        phases.leave(0, 15, polled(4));
+        phases.leave(0, 16, polled(4));
+        let visit =
+            |phase, begin, end, polls| Visit { phase, window: Window { begin, end }, between: polled(polls) };
         assert_eq!(phases.visits, [visit(1, 11, 14, 1), visit(0, 10, 15, 3)]);
     }
 }

@@ -105,7 +105,7 @@ impl ProcessWalk<'_> {
             self.leave_parallel_region(thread, frame.row, time);
         }
         if let Some(phase) = kind.phase.filter(|_| thread == 0) {
-            self.phases.leave(phase, time, self.polled(thread));
+            self.phases.leave(phase, time, self.between_steps(thread));
         }
         if let Some(barrier) = self.operations.barriers.get_mut(frame.barrier as usize) {
             barrier.visit = interval;

@@ -56,7 +56,7 @@ use stream::Content;
 
 pub use attributes::KnownAttributes;
 pub use sampling::Sampled;
-pub use steps::{StepKey, Steps, TimedStep};
+pub use steps::{Between, StepKey, Steps, TimedStep};
 pub(crate) use stream::FARTHEST;
 pub use window_calls::{KeptCalls, MOST_CALLS, WindowCall, WindowCalls};
 
@@ -98,8 +98,8 @@ pub struct Visit {
     pub phase: u16,
     /// From enter to leave.
     pub window: Window,
-    /// Ticks in polls inside; none unless steps are noted.
-    pub polled: Ticks,
+    /// What is between steps inside; nothing unless these are noted.
+    pub between: Between,
 }
 
 /// A location after the walk. Nothing of it changes afterwards.

@@ -216,7 +216,7 @@ impl<'t> ProcessWalk<'t> {
             self.enter_parallel_region(thread, frame.row, time);
         }
         if let Some(phase) = kind.phase.filter(|_| thread == 0) {
-            self.phases.enter(phase, time, self.polled(thread));
+            self.phases.enter(phase, time, self.between_steps(thread));
         }
         if kind.is_finalize && !self.was_finalized {
             for (at, other) in self.threads.iter_mut().enumerate() {

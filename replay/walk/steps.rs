@@ -107,11 +107,20 @@ pub(super) struct StepCollector {
     begin: Option<Ticks>,
     /// The time of the last leave.
     now: Ticks,
-    /// Ticks in polls so far.
-    polled: Ticks,
+    /// What is between steps so far.
+    between: Between,
     current: Current,
     /// By communicator: the rank of the process in it, if it has one.
     ranks: FxHashMap<u32, Option<u32>>,
+}
+
+/// Ticks between steps whose times are not kept.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Between {
+    /// In polls.
+    pub polls: Ticks,
+    /// With recording off.
+    pub off: Ticks,
 }
 
 /// Operations of the current outermost call.
@@ -233,7 +242,7 @@ impl StepCollector {
 
     #[cold]
     fn poll(&mut self, ticks: Ticks) {
-        self.polled = self.polled.saturating_add(ticks);
+        self.between.polls = self.between.polls.saturating_add(ticks);
         let step = to_u32(self.steps.kept.len());
         let poll = Polls { count: 1, ticks };
         match self.steps.polls.last_mut() {
@@ -251,9 +260,9 @@ impl StepCollector {
 }
 
 impl ProcessWalk<'_> {
-    /// Ticks that a thread was in polls so far; none unless steps are noted.
-    pub(super) fn polled(&self, thread: usize) -> Ticks {
-        self.threads[thread].steps.as_ref().map_or(0, |steps| steps.polled)
+    /// What is between the steps of a thread so far; nothing unless these are noted.
+    pub(super) fn between_steps(&self, thread: usize) -> Between {
+        self.threads[thread].steps.as_ref().map(|steps| steps.between).unwrap_or_default()
     }
 
     /// Notes an operation without bytes that the current call of a thread begins.
@@ -286,6 +295,7 @@ impl ProcessWalk<'_> {
             && stack.mpi_depth == 0
             && let Some(gap) = stack.frames().iter().find(|frame| frame.region == region)
         {
+            steps.between.off = steps.between.off.saturating_add(time - gap.enter);
             match self.told.is_even {
                 true => steps.cut([gap.enter, time]),
                 false => steps.gap(gap.path, (gap.enter, time)),

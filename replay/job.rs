@@ -348,7 +348,7 @@ impl Job {
             }),
         };
         let mut focus_summary = match &focused {
-            Some(focused) => Some(FocusSummary::new(&self.focus, focused, exchange)?),
+            Some(focused) => Some(FocusSummary::new((&self.focus, self.choice.as_ref()), focused, exchange)?),
             None => None,
         };
         let windows = focused.as_ref().map_or(&[][..], |focused| &focused.windows);
@@ -529,8 +529,10 @@ fn phases(options: &Options, trace: &Trace) -> Vec<String> {
 
 /// Returns the path of the report.
 fn target(options: &Options, archive: &Archive) -> PathBuf {
-    let focus: Vec<String> = options.focus.iter().map(Focus::file_name).collect();
-    let name = match focus.is_empty() {
+    let focus = options.focus.iter().map(Focus::file_name);
+    // The same iterations of another loop are another part of the run.
+    let focus: Vec<String> = focus.chain(options.choice.as_ref().map(LoopChoice::file_name)).collect();
+    let name = match options.focus.is_empty() {
         true => "trace.cubex".to_owned(),
         false => format!("trace.focus-{}.cubex", focus.join("+")),
     };

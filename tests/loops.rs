@@ -383,7 +383,11 @@ fn focus_and_short_archives_have_the_iterations_that_are_asked_for() {
     let nested = written(&nested());
     let all =
         Options { focus: vec![Focus::parse("iterations=1-5").unwrap()], ..with(nested.path(), "solve") };
-    analyzed(&all).unwrap();
+    let summary = analyzed(&all).unwrap().summary.unwrap();
+    assert_eq!(summary.focus.unwrap().names, "iterations=1-5 of --loop solve");
+    let named = Options { report: None, ..all };
+    analyzed(&named).unwrap();
+    assert!(nested.path().join("trace.focus-iterations-1-5+loop-solve.cubex").exists());
     let table = Table::read(&nested.path().join("r.cubex"));
     let time = table.sum("time", 0) + table.sum("time", 1);
     assert!((time - 852e-9).abs() < 1e-15, "{time}");

@@ -125,9 +125,14 @@ impl Focus {
 
     /// A part of the name of a file.
     pub fn file_name(&self) -> String {
-        let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '%' | '_') { c } else { '-' };
-        self.text.chars().take(64).map(plain).collect()
+        file_name(&self.text)
     }
+}
+
+/// Words of the user as a part of the name of a file.
+pub(crate) fn file_name(text: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '%' | '_') { c } else { '-' };
+    text.chars().take(64).map(plain).collect()
 }
 
 impl fmt::Display for Focus {

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::focus::Focus;
 use crate::int::to_u64;
+use crate::structure::LoopChoice;
 
 /// The part of the run that a report counts.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,12 +26,12 @@ pub struct FocusSummary {
 }
 
 impl FocusSummary {
-    /// Describes the windows of all workers; costs are not known yet.
+    /// Describes the windows of all workers, and what the iterations are of; costs are not known yet.
     ///
     /// # Errors
     /// If a worker failed.
     pub fn new(
-        focus: &[Focus],
+        (focus, choice): (&[Focus], Option<&LoopChoice>),
         focused: &Focused,
         exchange: &mut dyn Exchange,
     ) -> Result<FocusSummary, Error> {
@@ -43,7 +44,8 @@ impl FocusSummary {
         let [with, all, several] = sums;
         let names: Vec<String> = focus.iter().map(ToString::to_string).collect();
         Ok(FocusSummary {
-            names: names.join(" and "),
+            names: names.join(" and ")
+                + &choice.map_or(String::new(), |choice| format!(" of --loop {choice}")),
             processes: [with, all],
             has_several: several > 0,
             costs: None,

@@ -46,6 +46,11 @@ impl LoopChoice {
         }
     }
 
+    /// A part of the name of a file.
+    pub fn file_name(&self) -> String {
+        crate::focus::file_name(&format!("loop={self}"))
+    }
+
     /// The name of the regions whose visits are asked for.
     pub fn phase(&self) -> Option<&str> {
         match self {

@@ -84,6 +84,8 @@ findings! {
         "A region was never left; it was closed at its location's last event.";
     RecordingOff, Note, "recording switched off",
         "The recorder was switched off for a while: what happened meanwhile is unknown.";
+    LeftOut, Note, "left out by --short",
+        "A stretch was left out when a short archive was made (--short): what happened meanwhile is in its source only.";
     OutsideMpi, Note, "operation outside of MPI",
         "A message or collective operation was recorded outside of any call of MPI; it has no severities.";
     RankOutsideCommunicator, Wrong, "rank outside of its communicator",

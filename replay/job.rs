@@ -475,6 +475,7 @@ impl Job {
             culprits: causes.culprits,
             structure: &found_structure,
             focus: focus_summary,
+            recorded: self.recorded.clone(),
             details,
         };
         let (target, recorder) = (self.target.clone(), &self.archive.anchor().creator);
@@ -488,11 +489,6 @@ impl Job {
         share(exchange, Batch::new())?;
         let summary = match written {
             Some((mut summary, report)) => {
-                summary.recorded = self.recorded.clone();
-                summary.recorded.extrapolate(trace, metrics, &found_structure);
-                if summary.recorded.stand_for_others() {
-                    summary.structure.of_representatives();
-                }
                 summary.short = short;
                 signals::decide();
                 self.short_directory.iter().try_for_each(NewDirectory::put_in_place)?;

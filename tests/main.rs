@@ -36,6 +36,7 @@ mod second_implementation;
 mod series;
 mod serve;
 mod short;
+mod short_shown;
 mod show;
 mod structure;
 mod support;

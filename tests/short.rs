@@ -22,26 +22,26 @@ use crate::support::{archive, archives, in_memory, name, options, workers};
 /// Wait states that other messages decide about, and those that ask what a process did next: what that was may be outside.
 const OF_OTHERS: [&str; 2] = ["mpi_p2p_wait_for_progress", "mpi_nbcoll_wait"];
 
-fn analyze(options: &Options) -> Outcome {
+pub(crate) fn analyze(options: &Options) -> Outcome {
     replay::analyze(options, &mut Solo, &mut Progress::silent()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A short archive, and analyses of its source and of itself.
-struct Shortened {
-    structure: Structure,
-    full: Summary,
-    archive: ShortArchive,
-    short: Summary,
+pub(crate) struct Shortened {
+    pub(crate) structure: Structure,
+    pub(crate) full: Summary,
+    pub(crate) archive: ShortArchive,
+    pub(crate) short: Summary,
     of_short: FoundStructure,
     tables: [Table; 2],
 }
 
-fn keeping(directory: &Path) -> ShortOptions {
+pub(crate) fn keeping(directory: &Path) -> ShortOptions {
     ShortOptions { directory: directory.to_owned(), keep: KEPT, keep_outside: false }
 }
 
 /// Makes a short archive of an experiment and analyzes it.
-fn shorten(experiment: &Path, short: ShortOptions, folder: &Path) -> Shortened {
+pub(crate) fn shorten(experiment: &Path, short: ShortOptions, folder: &Path) -> Shortened {
     let reports = ["full.cubex", "short.cubex"].map(|name| folder.join(name));
     let directory = short.directory.clone();
     let full = Options { short: Some(short), ..options(experiment, &reports[0], Semantics::Corrected) };
@@ -60,12 +60,12 @@ fn shorten(experiment: &Path, short: ShortOptions, folder: &Path) -> Shortened {
 }
 
 /// The properties of an archive.
-fn properties(directory: &Path) -> BTreeMap<String, String> {
+pub(crate) fn properties(directory: &Path) -> BTreeMap<String, String> {
     otf2::Archive::open(directory).unwrap().anchor().properties.iter().cloned().collect()
 }
 
 /// Numbers of kept iterations, with their weights.
-fn kept(directory: &Path) -> Vec<(usize, u64)> {
+pub(crate) fn kept(directory: &Path) -> Vec<(usize, u64)> {
     let property = properties(directory)["REPLAY::SHORT"].clone();
     let pair = |text: &str| {
         let (number, weight) = text.split_once('*').unwrap();
@@ -109,12 +109,12 @@ fn new_findings(Shortened { full, short, .. }: &Shortened) -> BTreeSet<&'static 
 }
 
 /// A job with call sites, and noise.
-fn job(pattern: &str, ranks: u32, iterations: u64) -> Job {
+pub(crate) fn job(pattern: &str, ranks: u32, iterations: u64) -> Job {
     let pattern = Pattern::find(pattern).unwrap();
     Job { iterations: Some(iterations), call_sites: true, ..Job::new(pattern, ranks, 0) }
 }
 
-fn generated(job: &Job, folder: &Path) -> std::path::PathBuf {
+pub(crate) fn generated(job: &Job, folder: &Path) -> std::path::PathBuf {
     let experiment = folder.join("trace");
     generate::generate(job, &experiment).unwrap();
     experiment
@@ -142,7 +142,7 @@ fn wait_states_in_kept_iterations_are_those_of_the_source() {
         let experiment = generated(&Job { call_sites, ..job(pattern, 8, 60) }, folder.path());
         let directory = folder.path().join("short");
         let shortened = shorten(&experiment, keeping(&directory), folder.path());
-        assert_eq!(new_findings(&shortened), BTreeSet::from([Finding::RecordingOff.name()]), "{pattern}");
+        assert_eq!(new_findings(&shortened), BTreeSet::from([Finding::LeftOut.name()]), "{pattern}");
         let archive = &shortened.archive;
         assert_eq!(archive.unclean, None, "{pattern}");
         compared += compare_wait_states(&shortened, &directory, pattern);
@@ -198,7 +198,7 @@ fn whole_operations_of_real_archives_are_kept_or_dropped() {
         if shortened.archive.unclean.is_some() {
             new.remove("iterations do not correspond");
         }
-        assert_eq!(new, BTreeSet::from([Finding::RecordingOff.name()]), "{what}");
+        assert_eq!(new, BTreeSet::from([Finding::LeftOut.name()]), "{what}");
         unclean += usize::from(shortened.archive.unclean.is_some());
         let dropped = &properties(&directory)["REPLAY::SHORT_DROPPED"];
         assert!(dropped.contains(" of "), "{what}: {dropped}");
@@ -284,12 +284,12 @@ fn kept_iterations_predict_the_run() {
     }
     let properties = properties(&directory);
     let expected = format!(
-        "elapsed {:.6}, time {:.6}, mpi {:.6}",
+        "elapsed {:.6}, time {:.6}, mpi {:.6}, ",
         of_loop[0].error(),
         of_loop[1].error(),
         of_loop[2].error()
     );
-    assert_eq!(properties["REPLAY::SHORT_LOOP_ERRORS"], expected);
+    assert!(properties["REPLAY::SHORT_LOOP_ERRORS"].starts_with(&expected), "{properties:?}");
     assert!(properties["REPLAY::SHORT_RUN_ERRORS"].contains(", mpi_latesender "), "{properties:?}");
     // The parts of the run are all of it.
     let phases = shortened.structure.phases(&weights);

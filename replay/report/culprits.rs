@@ -18,7 +18,7 @@ use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
 use crate::severity::MetricId;
-use crate::trace::Trace;
+use crate::trace::{Artificial, Trace};
 
 /// Divisor of the longest waiting time for a culprit: locations with less than this quotient are not named.
 const NOTABLE: i128 = 100;
@@ -207,21 +207,30 @@ impl<'c> Culprits<'c> {
         let function = named.culprit.function;
         let locations: Vec<u32> = self.found.members.of(which).collect();
         let costs = named.culprit.costs;
-        let stretch = named.site.and_then(|site| site.stretch);
+        // Of time that was not recorded nothing is known but that it passed.
+        let is_unrecorded = paths.region(function) == trace.artificial(Artificial::MeasurementOff);
+        let site = named.site.as_ref().filter(|_| !is_unrecorded);
+        let stretch = site.and_then(|site| site.stretch);
         summary::Culprit {
             location: who(trace, &locations),
             path: function,
             call_path: names::path(trace, paths, function),
             is_unexplained: trace.is_mpi(paths.region(function)),
-            site: named.site.as_ref().and_then(|site| self.site(site, named.samples.as_ref())),
+            is_unrecorded,
+            site: site.and_then(|site| self.site(site, named.samples.as_ref())),
             between: stretch.map(|stretch| between(trace, &stretch, costs)),
             between_seconds: stretch.map(|stretch| trace.definitions.clock.seconds(stretch.time.into())),
             seconds: trace.definitions.clock.seconds(costs) / fraction::ONE,
             kind: kind(named.culprit.class, self.has_progress),
             victims: named.victims.as_ref().map(|who| victims(trace, who, costs)),
-            is_critical: self.sums[which].is_critical,
-            more_work: self.more_work(which, function, locations.len(), computed, is_parallel),
-            samples: named.samples.filter(|_| !trace.is_mpi(paths.region(function))).map(samples),
+            is_critical: self.sums[which].is_critical && !is_unrecorded,
+            more_work: self
+                .more_work(which, function, locations.len(), computed, is_parallel)
+                .filter(|_| !is_unrecorded),
+            samples: named
+                .samples
+                .filter(|_| !trace.is_mpi(paths.region(function)) && !is_unrecorded)
+                .map(samples),
         }
     }
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use details::manifest::{
-    Clocks, Communicator, Coverage, Culprit, Doubt, Finding, Manifest, Member, Metric, Part, Rank, SCHEMA,
-    Summary, WaitState, member,
+    Clocks, Communicator, Coverage, Culprit, Doubt, Finding, Manifest, Member, Metric, Part, Rank, Recorded,
+    SCHEMA, Summary, WaitState, member,
 };
 
 use super::accounts::RunTimes;
+use super::recorded::RecordedIterations;
 use super::summary;
 use crate::communicators::Participants;
 use crate::coverage::Fate;
@@ -57,6 +58,7 @@ pub(super) fn manifest(
         metrics: listed(metrics),
         communicators: communicators(trace),
         main_loop: details.main_loop.clone(),
+        recorded: recorded(&summary.recorded),
         tables: details
             .tables
             .iter()
@@ -68,6 +70,21 @@ pub(super) fn manifest(
             .collect(),
         summary: short(trace, metrics.has_causes, summary, run_times),
     }
+}
+
+/// Returns what is known of the iterations that the archive was limited to.
+fn recorded(iterations: &RecordedIterations) -> Option<Recorded> {
+    let RecordedIterations::Known(compared) = iterations else { return None };
+    let found = compared.found.clone().unwrap_or_default();
+    let [of, iterations] = compared.times.map(|times| times.count);
+    Some(Recorded {
+        is_short: !compared.weights.is_empty(),
+        iterations,
+        of,
+        numbers: found.numbers,
+        are_main_loop: found.are_recorded,
+        weights: compared.weights.iter().map(|&(_, weight)| weight).collect(),
+    })
 }
 
 /// Returns the metrics of patterns, in the order of [`Metrics::patterns`].

@@ -25,7 +25,8 @@ mod write;
 pub(crate) use cube::region;
 pub use focus::FocusSummary;
 pub use recorded::{
-    ComparedIterations, Extrapolated, ITERATIONS_TABLE, IterationColumns, IterationTimes, RecordedIterations,
+    ComparedIterations, Extrapolated, FoundIterations, ITERATIONS_TABLE, IterationColumns, IterationTimes,
+    RecordedIterations, ShortProperties,
 };
 pub(crate) use structure::loop_place;
 pub use structure::{Kind, MainLoop, StructureSummary, Unlike};

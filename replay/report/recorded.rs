@@ -1,14 +1,17 @@
 //! The iterations that a recording was limited to, compared with all of the loop, whose times the recorder has kept (structure 5).
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use details::Table;
+use model::Ticks;
 use otf2::Archive;
 
 use super::summary::printable;
+use crate::int::to_u64;
 use crate::metrics::Metrics;
 use crate::structure::FoundStructure;
 use crate::trace::Trace;
@@ -17,6 +20,22 @@ use crate::trace::Trace;
 const WINDOWS: &str = "REPLAY::WINDOWS";
 const LOOP: &str = "REPLAY::LOOP";
 const COUNT: &str = "REPLAY::LOOP_ITERATIONS";
+
+/// Those of short archives alone: iterations with their weights, how wrong the loop and the run are if these stand for the others,
+/// and operations that are not there as borders cut them.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortProperties;
+
+impl ShortProperties {
+    /// Iterations with weights.
+    pub const KEPT: &str = "REPLAY::SHORT";
+    /// Errors of times and wait states of the loop, relative to what they are.
+    pub const LOOP_ERRORS: &str = "REPLAY::SHORT_LOOP_ERRORS";
+    /// Those of the run, of each metric.
+    pub const RUN_ERRORS: &str = "REPLAY::SHORT_RUN_ERRORS";
+    /// Dropped operations by kind, `sends 1 of 20, receives 0 of 20`.
+    pub const DROPPED: &str = "REPLAY::SHORT_DROPPED";
+}
 
 /// Name of the table of all iterations, and extension of its file, beside the anchor.
 pub const ITERATIONS_TABLE: &str = "iterations";
@@ -28,6 +47,9 @@ pub struct IterationColumns;
 impl IterationColumns {
     /// Those that all have.
     pub const NAMES: [&str; 6] = ["first", "count", "elapsed", "time", "mpi", "recorded"];
+
+    /// When the last process began.
+    pub const BEGIN: &str = "begin";
 
     /// How many iterations a recorded one stands for; not in recordings.
     pub const WEIGHT: &str = "weight";
@@ -64,6 +86,37 @@ pub struct ComparedIterations {
     pub weighted: f64,
     /// Wait states in the recorded ones, and in all if others are like those that stand for them.
     pub extrapolated: Vec<Extrapolated>,
+    /// How wrong that is in the source, relative to what it has, by the unique name of the metric.
+    pub errors: HashMap<String, f64>,
+    /// Operations that were dropped when the archive was made, by kind, of those in it; none if there are none.
+    pub dropped: Vec<String>,
+    /// Recorded iterations that were timed alone.
+    pub moments: Vec<Moment>,
+    /// The iterations of the main loop; `None` before loops are looked for, and if they are not.
+    pub found: Option<FoundIterations>,
+}
+
+/// When a recorded iteration was.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Moment {
+    /// Its number in the loop.
+    pub number: u64,
+    /// When the last process began it, in seconds since the begin of the trace.
+    pub begin: f64,
+    /// Seconds until the last process was through.
+    pub elapsed: f64,
+}
+
+/// The iterations of the main loop of a recording that was limited to some.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct FoundIterations {
+    /// How many there are; 0 without a loop.
+    pub count: u64,
+    /// Those that are recorded ones, as stretches: the number of the first here, its number in the program's loop, and how many
+    /// these are.
+    pub numbers: Vec<[u64; 3]>,
+    /// Whether they are the recorded ones, all of them and no others.
+    pub are_recorded: bool,
 }
 
 /// A wait state in iterations that stand for others.
@@ -71,6 +124,8 @@ pub struct ComparedIterations {
 pub struct Extrapolated {
     /// The name of the pattern.
     pub title: &'static str,
+    /// The unique name of its metric.
+    pub metric: &'static str,
     /// Seconds in these.
     pub seconds: f64,
     /// Seconds in all if others are like them.
@@ -101,15 +156,26 @@ impl RecordedIterations {
         matches!(self, RecordedIterations::Known(compared) if !compared.weights.is_empty())
     }
 
-    /// Adds wait states as far as the iterations of a run are those that stand for others.
-    pub fn extrapolate(&mut self, trace: &Trace, metrics: &Metrics, found: &FoundStructure) {
-        let (RecordedIterations::Known(compared), FoundStructure::Loop(structure)) = (self, found) else {
-            return;
+    /// Finds which iterations of a run are recorded ones, and adds wait states if all are and stand for others.
+    pub fn compare_with(&mut self, trace: &Trace, metrics: &Metrics, found: &FoundStructure) {
+        let RecordedIterations::Known(compared) = self else { return };
+        let structure = match found {
+            FoundStructure::NotLookedFor | FoundStructure::MemoryIsShort => return,
+            FoundStructure::NoLoop => {
+                compared.found = Some(FoundIterations::default());
+                return;
+            }
+            FoundStructure::Loop(structure) => structure,
         };
+        let seconds = |ticks: Ticks| trace.definitions.clock.seconds(ticks.into());
+        let times = structure.iterations.iter().map(|one| [seconds(one.last_begin), seconds(one.elapsed())]);
+        let found = FoundIterations::new(&times.collect::<Vec<_>>(), &compared.moments);
+        let are_recorded = found.are_recorded;
+        compared.found = Some(found);
         let Some(series) = structure.series.as_ref().filter(|series| series.blocks.size() == 1) else {
             return;
         };
-        if compared.weights.len() != structure.iterations.len() {
+        if !are_recorded || compared.weights.len() != structure.iterations.len() {
             return;
         }
         let mut all: Vec<Extrapolated> = Vec::new();
@@ -119,6 +185,7 @@ impl RecordedIterations {
             let weighted = compared.weights.iter().enumerate();
             let extrapolated = Extrapolated {
                 title: metrics.title(pattern.metric),
+                metric: metrics.list[pattern.metric].id,
                 seconds: (0..compared.weights.len()).map(seconds).sum(),
                 in_all: weighted.map(|(at, &(_, weight))| weight as f64 * seconds(at)).sum(),
             };
@@ -165,15 +232,72 @@ impl RecordedIterations {
             Err(cause) => return unreadable(&path, &cause),
         };
         let count = property(COUNT).and_then(|count| count.parse().ok());
-        match compare(&rows, count, seconds) {
+        let origin = trace.definitions.clock.global_offset;
+        let since_begin = |time: u64| {
+            let ticks = i128::from(time) - i128::from(origin);
+            trace.definitions.clock.seconds(ticks)
+        };
+        match compare(&rows, count, (seconds, since_begin)) {
             Some(compared) => {
                 let place = property(LOOP).cloned();
-                RecordedIterations::Known(Box::new(ComparedIterations { place, ..compared }))
+                let errors = property(ShortProperties::LOOP_ERRORS).map(|text| errors(text));
+                let dropped = property(ShortProperties::DROPPED).map(|text| dropped(text));
+                let (errors, dropped) = (errors.unwrap_or_default(), dropped.unwrap_or_default());
+                let compared = ComparedIterations { place, errors, dropped, ..compared };
+                RecordedIterations::Known(Box::new(compared))
             }
             None => {
                 unknown("How recorded iterations compare with all is not known: none of them was timed alone")
             }
         }
+    }
+}
+
+/// Reads errors by name: `elapsed 0.021603, time 0.006399`.
+fn errors(text: &str) -> HashMap<String, f64> {
+    let pair = |part: &str| {
+        let (name, error) = part.rsplit_once(' ')?;
+        Some((name.to_owned(), error.parse().ok()?))
+    };
+    text.split(", ").filter_map(pair).collect()
+}
+
+/// The kinds of which operations were dropped.
+fn dropped(text: &str) -> Vec<String> {
+    let has_any = |part: &&str| {
+        let count = part.rsplit_once(" of ").and_then(|(count, _)| count.rsplit(' ').next());
+        count.and_then(|count| count.parse().ok()).is_some_and(|count: u64| count > 0)
+    };
+    text.split(", ").filter(has_any).map(str::to_owned).collect()
+}
+
+impl FoundIterations {
+    /// Finds which iterations, by their begin and length in seconds, are recorded ones: those that begin when these did, give or take
+    /// half of them, and are at least half and at most twice as long.
+    fn new(iterations: &[[f64; 2]], moments: &[Moment]) -> FoundIterations {
+        let mut numbers: Vec<[u64; 3]> = Vec::new();
+        let mut rest = moments.iter().peekable();
+        let mut same = 0;
+        for (place, &[begin, elapsed]) in (1..).zip(iterations) {
+            let is_before = |moment: &Moment| moment.begin + moment.elapsed / 2.0 < begin;
+            while rest.next_if(|moment| is_before(moment)).is_some() {}
+            let is_it = |moment: &Moment| {
+                let is_as_long = elapsed >= moment.elapsed / 2.0 && elapsed <= 2.0 * moment.elapsed;
+                is_as_long && (moment.begin - begin).abs() <= moment.elapsed / 2.0
+            };
+            let Some(moment) = rest.next_if(|moment| is_it(moment)) else { continue };
+            same += 1;
+            match numbers.last_mut() {
+                Some([first, number, count])
+                    if *first + *count == place && *number + *count == moment.number =>
+                {
+                    *count += 1;
+                }
+                _ => numbers.push([place, moment.number, 1]),
+            }
+        }
+        let are_recorded = same == iterations.len() && same == moments.len();
+        FoundIterations { count: to_u64(iterations.len()), numbers, are_recorded }
     }
 }
 
@@ -189,6 +313,8 @@ fn unreadable(path: &Path, cause: &str) -> RecordedIterations {
 struct Row {
     first: u64,
     count: u64,
+    /// When the last process began; `None` if nobody has said so.
+    begin: Option<u64>,
     elapsed: u64,
     time: u64,
     mpi: u64,
@@ -201,11 +327,11 @@ struct Row {
 fn rows(table: &Table) -> Option<Vec<Row>> {
     let column = |name: &str| table.column(name)?.values.numbers();
     let columns = IterationColumns::NAMES.into_iter().map(column).collect::<Option<Vec<_>>>()?;
-    let weights = column(IterationColumns::WEIGHT);
+    let [begins, weights] = [IterationColumns::BEGIN, IterationColumns::WEIGHT].map(column);
     let row = |at: usize| {
         let [first, count, elapsed, time, mpi, recorded] = std::array::from_fn(|column| columns[column][at]);
-        let weight = weights.as_ref().map(|weights| weights[at]);
-        Row { first, count, elapsed, time, mpi, is_recorded: recorded > 0, weight }
+        let [begin, weight] = [&begins, &weights].map(|column| column.as_ref().map(|column| column[at]));
+        Row { first, count, begin, elapsed, time, mpi, is_recorded: recorded > 0, weight }
     };
     let rows: Vec<Row> = (0..table.rows()).map(row).collect();
     let follow = |pair: &[Row]| pair[0].first.checked_add(pair[0].count) == Some(pair[1].first);
@@ -213,8 +339,12 @@ fn rows(table: &Table) -> Option<Vec<Row>> {
     (rows.iter().all(is_row) && rows.windows(2).all(follow)).then_some(rows)
 }
 
-/// Compares recorded iterations with all of so many; `None` if there are none.
-fn compare(rows: &[Row], count: Option<u64>, seconds: impl Fn(u64) -> f64) -> Option<ComparedIterations> {
+/// Compares recorded iterations with all of so many; `None` if there are none. The functions turn ticks, and times, into seconds.
+fn compare(
+    rows: &[Row],
+    count: Option<u64>,
+    (seconds, since_begin): (impl Fn(u64) -> f64, impl Fn(u64) -> f64),
+) -> Option<ComparedIterations> {
     let times = |rows: &mut dyn Iterator<Item = &Row>| {
         let mut sums = [0_u64; 4];
         for row in rows {
@@ -244,6 +374,16 @@ fn compare(rows: &[Row], count: Option<u64>, seconds: impl Fn(u64) -> f64) -> Op
         weights: recorded().filter_map(|row| Some((row.first, row.weight?))).collect(),
         weighted: recorded().map(|row| row.weight.unwrap_or(0) as f64 * seconds(row.elapsed)).sum(),
         extrapolated: Vec::new(),
+        errors: HashMap::new(),
+        dropped: Vec::new(),
+        moments: recorded()
+            .filter(|row| row.count == 1)
+            .filter_map(|row| {
+                let (begin, elapsed) = (since_begin(row.begin?), seconds(row.elapsed));
+                Some(Moment { number: row.first, begin, elapsed })
+            })
+            .collect(),
+        found: None,
     };
     (compared.times[1].count > 0).then_some(compared)
 }
@@ -273,10 +413,6 @@ impl fmt::Display for ComparedIterations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [all, recorded] = self.times;
         let place = self.place.as_ref().map_or(String::new(), |place| format!(" at {}", printable(place)));
-        let range = |[first, last]: [u64; 2]| match first == last {
-            true => first.to_string(),
-            false => format!("{first}-{last}"),
-        };
         match self.are_all {
             true => write!(f, "  All {} iterations of the loop{place}", all.count)?,
             false => write!(
@@ -309,11 +445,61 @@ impl fmt::Display for ComparedIterations {
                 writeln!(f, ", {:.1} % {word}", error.abs())?;
             }
         }
-        for Extrapolated { title, seconds, in_all } in &self.extrapolated {
-            writeln!(f, "  {title} in kept iterations: {seconds:.6} s, extrapolated to all {in_all:.6} s")?;
+        for Extrapolated { title, metric, seconds, in_all } in &self.extrapolated {
+            write!(f, "  {title} in kept iterations: {seconds:.6} s, extrapolated to all {in_all:.6} s")?;
+            match self.errors.get(*metric).map(|error| 100.0 * error) {
+                Some(error) if error < 0.05 => writeln!(f, ", right within 0.1 % in the source")?,
+                Some(error) => writeln!(f, ", wrong by {error:.1} % in the source")?,
+                None => writeln!(f)?,
+            }
+        }
+        self.fmt_found(f)?;
+        if !self.dropped.is_empty() {
+            let dropped = printable(&self.dropped.join(", "));
+            writeln!(f, "  Borders of kept iterations cut operations, whose waiting is missing: {dropped}")?;
         }
         Ok(())
     }
+}
+
+impl ComparedIterations {
+    /// Says which of the iterations that were found are recorded ones.
+    fn fmt_found(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(FoundIterations { count, numbers, are_recorded }) = &self.found else { return Ok(()) };
+        if !self.weights.is_empty() {
+            let kept = match self.weights.len() {
+                1 => "the only one that was kept".to_owned(),
+                kept => format!("the {kept} that were kept"),
+            };
+            return match count {
+                _ if *are_recorded => Ok(()),
+                0 => writeln!(
+                    f,
+                    "  No loop was found in {kept}: waits are not extrapolated (a larger --keep helps)"
+                ),
+                found => writeln!(
+                    f,
+                    "  The {found} iterations found here are not {kept}: waits are not extrapolated (a larger --keep helps)"
+                ),
+            };
+        }
+        // Without windows before them they have the numbers that they have here.
+        if numbers.iter().all(|[place, number, _]| place == number) {
+            return Ok(());
+        }
+        let part = |&[place, number, count]: &[u64; 3]| {
+            let [here, there] = [place, number].map(|first| range([first, first + count - 1]));
+            format!("{here} is number {there}")
+        };
+        let mut parts: Vec<String> = numbers.iter().take(super::summary::NAMED).map(part).collect();
+        parts.extend((numbers.len() > parts.len()).then(|| "and so on".to_owned()));
+        writeln!(f, "  Iterations above count what was recorded: {} of the loop", parts.join(", "))
+    }
+}
+
+/// Numbers from the first to the last one.
+fn range([first, last]: [u64; 2]) -> String {
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
 #[cfg(test)]
@@ -322,7 +508,7 @@ mod tests {
     use details::{Column, Values};
 
     fn row(first: u64, count: u64, [elapsed, time, mpi]: [u64; 3], is_recorded: bool) -> Row {
-        Row { first, count, elapsed, time, mpi, is_recorded, weight: None }
+        Row { first, count, begin: Some(10 * first), elapsed, time, mpi, is_recorded, weight: None }
     }
 
     /// Iterations 1 to 12 at 10 ticks, but 11, at 30.
@@ -338,8 +524,88 @@ mod tests {
     }
 
     fn said(rows: &[Row], count: Option<u64>) -> String {
-        let compared = compare(rows, count, |ticks| ticks as f64).unwrap();
+        let compared = compare(rows, count, same()).unwrap();
         RecordedIterations::Known(Box::new(compared)).to_string()
+    }
+
+    /// Ticks are seconds.
+    fn same() -> (fn(u64) -> f64, fn(u64) -> f64) {
+        (|ticks| ticks as f64, |time| time as f64)
+    }
+
+    /// Recorded iterations 8, 9 and 12 as kept ones of these weights, in a run with iterations of these begins and lengths.
+    fn found(times: &[[f64; 2]], weights: &[u64]) -> ComparedIterations {
+        let mut rows = steady();
+        rows.iter_mut()
+            .filter(|row| row.is_recorded)
+            .zip(weights)
+            .for_each(|(row, &it)| row.weight = Some(it));
+        let mut compared = compare(&rows, Some(12), same()).unwrap();
+        compared.found = Some(FoundIterations::new(times, &compared.moments));
+        compared
+    }
+
+    /// The three iterations as they are found again.
+    const AGAIN: [[f64; 2]; 3] = [[80.0, 10.0], [90.0, 10.0], [120.0, 9.0]];
+
+    #[test]
+    fn found_iterations_have_the_numbers_of_those_that_were_recorded() {
+        let numbers = |times: &[[f64; 2]]| {
+            let FoundIterations { numbers, are_recorded, .. } = found(times, &[]).found.unwrap();
+            (numbers, are_recorded)
+        };
+        assert_eq!(numbers(&AGAIN), (vec![[1, 8, 2], [3, 12, 1]], true));
+        // The begin of the program was recorded, too.
+        let with_begin = [[10.0, 10.0], [20.0, 10.0], [81.0, 11.0], [92.0, 8.0], [119.0, 10.0]];
+        assert_eq!(numbers(&with_begin), (vec![[3, 8, 2], [5, 12, 1]], false));
+        // Those of a loop inside of it, and two as one.
+        assert_eq!(numbers(&[[80.0, 3.0], [83.0, 3.0], [86.0, 3.0]]), (vec![], false));
+        assert_eq!(numbers(&[[80.0, 25.0], [120.0, 10.0]]), (vec![[2, 12, 1]], false));
+        assert_eq!(numbers(&[]), (vec![], false));
+    }
+
+    #[test]
+    fn numbers_are_said_if_they_are_not_those_of_the_loop() {
+        let said = found(&AGAIN, &[]).to_string();
+        let expected =
+            "  Iterations above count what was recorded: 1-2 is number 8-9, 3 is number 12 of the loop\n";
+        assert!(said.ends_with(expected), "{said}");
+        assert!(!found(&[], &[]).to_string().contains("count what was recorded"));
+    }
+
+    #[test]
+    fn kept_iterations_that_are_not_found_again_are_said() {
+        let said = |times: &[[f64; 2]]| found(times, &[7, 4, 1]).to_string();
+        assert!(!said(&AGAIN).contains("iterations found here"));
+        assert!(said(&AGAIN[..2]).contains("  The 2 iterations found here are not the 3 that were kept: "));
+        let mut none = found(&[], &[7, 4, 1]);
+        none.found = Some(FoundIterations::default());
+        assert!(none.to_string().contains("  No loop was found in the 3 that were kept: "), "{none}");
+        none.found = None;
+        assert!(!none.to_string().contains("found"), "{none}");
+    }
+
+    #[test]
+    fn errors_and_dropped_operations_are_said_if_there_are_any() {
+        let mut compared = found(&AGAIN, &[7, 4, 1]);
+        let names = ["mpi_latesender", "mpi_latereceiver", "mpi_wait_nxn"];
+        let one = |metric| Extrapolated { title: metric, metric, seconds: 1.0, in_all: 4.0 };
+        compared.extrapolated = names.map(one).into();
+        compared.errors = errors("elapsed 0.021603, mpi_latesender 0.855818, mpi_wait_nxn 0.000100");
+        let text = compared.to_string();
+        for expected in [
+            "mpi_latesender in kept iterations: 1.000000 s, extrapolated to all 4.000000 s, wrong by 85.6 % in the source\n",
+            "mpi_latereceiver in kept iterations: 1.000000 s, extrapolated to all 4.000000 s\n",
+            "extrapolated to all 4.000000 s, right within 0.1 % in the source\n",
+        ] {
+            assert!(text.contains(expected), "{text}");
+        }
+        assert!(!text.contains("cut operations"), "{text}");
+        compared.dropped = dropped("sends 3 of 648, receives 0 of 648, collective operations 1 of 56");
+        let expected = "whose waiting is missing: sends 3 of 648, collective operations 1 of 56\n";
+        assert!(compared.to_string().ends_with(expected), "{compared}");
+        assert_eq!(dropped("sends 0 of 648, receives 0 of 648"), [""; 0]);
+        assert_eq!(dropped("none"), [""; 0]);
     }
 
     #[test]
@@ -366,7 +632,7 @@ mod tests {
         let mut long = steady();
         long[1].elapsed = 40;
         assert!(said(&long, None).ends_with("41.2 % too long\n"), "{}", said(&long, None));
-        assert_eq!(compare(&steady()[3..5], None, |ticks| ticks as f64), None);
+        assert_eq!(compare(&steady()[3..5], None, same()), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::structure::{
     Correspondence, FIRST, FoundStructure, ITERATIONS, IterationTotals, Place, Prediction, SHARE, Signature,
     Structure,
 };
-use crate::trace::Trace;
+use crate::trace::{Artificial, Trace};
 
 /// Iterations, or kinds of these, that are named.
 const NAMED: usize = 5;
@@ -203,6 +203,10 @@ impl MainLoop {
         let causes = structure.series.as_ref().map_or(&[][..], |series| &series.causes);
         let cause = |number: u64| {
             let cause = causes.iter().find(|cause| u64::from(cause.iteration) == number)?;
+            // What was done while recording was off is not known.
+            if paths.region(cause.path) == trace.artificial(Artificial::MeasurementOff) {
+                return None;
+            }
             let ticks = |shares: i128| float(shares) * seconds(1);
             Some(UnlikeCause {
                 location: trace.location_name(cause.location as usize),

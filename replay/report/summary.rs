@@ -104,6 +104,8 @@ pub struct Culprit {
     pub call_path: String,
     /// Whether its time is in an MPI call and no wait state, so that the trace cannot explain it.
     pub is_unexplained: bool,
+    /// Whether recording was off meanwhile, so that nobody knows what was done.
+    pub is_unrecorded: bool,
     /// The line in the function: of the call before, or of the place itself.
     pub site: Option<String>,
     /// The MPI calls before and after, if the function calls MPI itself or through others.
@@ -127,7 +129,12 @@ pub struct Culprit {
 impl Culprit {
     /// Returns the place in words.
     fn place(&self) -> String {
-        let mut place = format!("{} in {}", printable(&self.location), printable(&self.call_path));
+        let call_path = match self.is_unrecorded {
+            // The region that stands for it is no place in the program.
+            true => self.call_path.rsplit_once('/').map_or("", |(above, _)| above),
+            false => &self.call_path,
+        };
+        let mut place = format!("{} in {}", printable(&self.location), printable(call_path));
         if let Some(site) = &self.site {
             place += &format!(" {}", printable(site));
         }
@@ -137,6 +144,9 @@ impl Culprit {
         }
         if self.is_unexplained {
             place += ", time in MPI that is no wait state";
+        }
+        if self.is_unrecorded {
+            place += ", where recording was off and what it did is unknown";
         }
         place
     }

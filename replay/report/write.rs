@@ -60,6 +60,8 @@ pub struct Found<'a> {
     pub structure: &'a FoundStructure,
     /// The part of the run that counts; `None` if all does.
     pub focus: Option<FocusSummary>,
+    /// What is known of the iterations that the recording was limited to.
+    pub recorded: RecordedIterations,
     /// The details, and where they go.
     pub details: Option<(DetailsPlace, Details)>,
 }
@@ -84,8 +86,8 @@ pub fn write(
     exchange: &mut dyn Exchange,
 ) -> Result<Option<(Summary, Complete)>, Error> {
     let compares = compares(tools.trace, paths);
-    let Found { results, findings, statistics, doubtful, violations, culprits, structure, focus, details } =
-        found;
+    let Found { results, findings, statistics, doubtful, violations, .. } = found;
+    let Found { culprits, structure, focus, mut recorded, details, .. } = found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
     let mut survey = Survey::new(&locations);
     let computed = std::mem::take(&mut survey.totals).of_all(exchange)?;
@@ -107,6 +109,11 @@ pub fn write(
         Some(mut writer) => {
             let mut summary = summarize(tools, &locations, &computed, accounts, &run_times, &remarks, target);
             summary.structure = StructureSummary::new(tools.trace, paths, structure);
+            recorded.compare_with(tools.trace, tools.metrics, structure);
+            if recorded.stand_for_others() {
+                summary.structure.of_representatives();
+            }
+            summary.recorded = recorded;
             if let Some((place, details)) = details {
                 let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
                 add_details(&mut writer, place, &manifest, &details)?;

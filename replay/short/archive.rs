@@ -187,7 +187,9 @@ impl Files<'_> {
             columns: vec![
                 numbers(first, Unit::Count, &|at, _| to_u64(at) + 1),
                 numbers(count, Unit::Count, &|_, _| 1),
-                numbers("begin", Unit::Tick, &|_, one| origin.saturating_add_signed(one.last_begin)),
+                numbers(IterationColumns::BEGIN, Unit::Tick, &|_, one| {
+                    origin.saturating_add_signed(one.last_begin)
+                }),
                 numbers(elapsed, Unit::Tick, &|_, one| unsigned(one.elapsed())),
                 numbers(time, Unit::Tick, &|_, one| sum(one.time.sum)),
                 numbers(mpi, Unit::Tick, &|_, one| sum(one.mpi.sum)),

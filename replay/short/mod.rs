@@ -28,7 +28,8 @@ use crate::exchange::{Batch, Exchange, broadcast, gather, share};
 use crate::focus::Windows;
 use crate::int::to_u64;
 use crate::matching::Said;
-use crate::report::{RecordedIterations, loop_place, printable};
+use crate::report::{RecordedIterations, ShortProperties, loop_place, printable};
+use crate::severity::MetricId;
 use crate::structure::{Agreed, FoundStructure, Prediction, Structure, Weight};
 use crate::tools::Tools;
 use crate::trace::Trace;
@@ -265,19 +266,19 @@ fn properties(
         parts.join(", ")
     };
     let [of_loop, of_run] = [structure.loop_times(weights), structure.run_times(weights)];
-    let times = |predictions: [Prediction; 3]| -> Vec<(&str, Prediction)> {
-        ["elapsed", "time", "mpi"].into_iter().zip(predictions).collect()
+    let all_of = |times: [Prediction; 3], metrics: Vec<(MetricId, Prediction)>| -> Vec<(&str, Prediction)> {
+        let metrics = metrics.into_iter().map(|(metric, it)| (tools.metrics.list[metric].id, it));
+        ["elapsed", "time", "mpi"].into_iter().zip(times).chain(metrics).collect()
     };
-    let mut of_run = times(of_run);
-    let of_metrics = structure.run_metrics(weights).into_iter();
-    of_run.extend(of_metrics.map(|(metric, it)| (tools.metrics.list[metric].id, it)));
+    let of_loop = all_of(of_loop, structure.loop_metrics(weights));
+    let of_run = all_of(of_run, structure.run_metrics(weights));
     let place = loop_place(tools.trace, &structure.place);
     let mut all = RecordedIterations::properties(structure.iterations.len(), place);
     all.extend([
-        ("REPLAY::SHORT".to_owned(), kept.join(",")),
-        ("REPLAY::SHORT_LOOP_ERRORS".to_owned(), errors(&times(of_loop))),
-        ("REPLAY::SHORT_RUN_ERRORS".to_owned(), errors(&of_run)),
-        ("REPLAY::SHORT_DROPPED".to_owned(), kept::described(dropped)),
+        (ShortProperties::KEPT.to_owned(), kept.join(",")),
+        (ShortProperties::LOOP_ERRORS.to_owned(), errors(&of_loop)),
+        (ShortProperties::RUN_ERRORS.to_owned(), errors(&of_run)),
+        (ShortProperties::DROPPED.to_owned(), kept::described(dropped)),
     ]);
     all
 }

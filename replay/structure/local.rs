@@ -103,11 +103,11 @@ impl Local {
     }
 }
 
-/// Time and number of the iterations of each loop.
+/// Recorded time and number of the iterations of each loop.
 fn totals(steps: &Steps, iterations: &Iterations) -> Vec<LoopTotals> {
     let mut enters: Vec<Ticks> = Vec::with_capacity(steps.len() + 1);
-    enters.extend(steps.iter().map(|step| step.enter));
-    enters.extend(steps.iter().last().map(|step| step.leave));
+    enters.extend(steps.recorded().map(|(enter, _)| enter));
+    enters.extend(steps.recorded().last().map(|(_, leave)| leave));
     let ticks = |it: &Iteration| enters[it.end as usize] - enters[it.first as usize];
     let total = |all: &Vec<Iteration>| LoopTotals {
         ticks: all.iter().map(ticks).fold(0, Ticks::saturating_add),

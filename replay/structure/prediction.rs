@@ -180,19 +180,28 @@ impl Structure {
     /// The values of metrics in the run, by metric: what is outside of iterations counts as it is. None if single iterations have
     /// no values, as there are very many.
     pub fn run_metrics(&self, weights: &[Weight]) -> Vec<(MetricId, Prediction)> {
+        let run = self.measured()[0].max(1.0);
+        let share = |at: usize, weight: u64| weight as f64 * self.iterations[at].elapsed() as f64 / run;
+        let relevant = weights.iter().copied().filter(|&(at, weight)| share(at, weight) >= RELEVANT);
+        self.metrics_by(&relevant.collect::<Vec<Weight>>(), true)
+    }
+
+    /// The values of metrics in iterations of the main loop, likewise.
+    pub fn loop_metrics(&self, weights: &[Weight]) -> Vec<(MetricId, Prediction)> {
+        self.metrics_by(weights, false)
+    }
+
+    /// The values of metrics by iterations that stand for others.
+    fn metrics_by(&self, weights: &[Weight], with_outside: bool) -> Vec<(MetricId, Prediction)> {
         let Some(series) = self.series.as_ref().filter(|series| series.blocks.size() == 1) else {
             return Vec::new();
         };
-        let run = self.measured()[0].max(1.0);
-        let share = |at: usize, weight: u64| weight as f64 * self.iterations[at].elapsed() as f64 / run;
-        let relevant = weights.iter().filter(|&&(at, weight)| share(at, weight) >= RELEVANT);
-        let relevant: Vec<(usize, f64)> = relevant.map(|&(at, weight)| (at, weight as f64)).collect();
+        let weights: Vec<(usize, f64)> = weights.iter().map(|&(at, weight)| (at, weight as f64)).collect();
         let first = first_weights(self.iterations.len());
         // Time and time in MPI have none outside of iterations, and are predicted with phases.
-        let with_outside = series.metrics.iter().filter(|(_, series)| series.has_outside());
-        with_outside
-            .map(|(&metric, of_metric)| (metric, predicted(series, of_metric, [&relevant, &first])))
-            .collect()
+        let others = series.metrics.iter().filter(|(_, series)| series.has_outside());
+        let sides = [&weights[..], &first];
+        others.map(|(&metric, it)| (metric, predicted(series, it, with_outside, sides))).collect()
     }
 
     /// Elapsed time, time and time in MPI of all phases as they were.
@@ -231,10 +240,11 @@ fn phase(of: PhaseOf, (representative, weight): (u64, u64), one: &IterationTotal
     Phase { of, representative, weight, elapsed, time, mpi, share: 0.0 }
 }
 
-/// A metric by iterations that stand for all, and by the first ones.
+/// A metric by iterations that stand for all, and by the first ones; with what is outside of iterations as it is, or without.
 fn predicted(
     series: &Series,
     of_metric: &MetricSeries,
+    with_outside: bool,
     [weights, first]: [&[(usize, f64)]; 2],
 ) -> Prediction {
     let value = |row: usize| {
@@ -242,12 +252,12 @@ fn predicted(
         if of_metric.has_shares { float(sum) } else { sum as f64 }
     };
     let row = |at: usize| series.blocks.row(u64::from(to_u32(at)) + 1);
-    let outside = value(0);
+    let outside = if with_outside { value(0) } else { 0.0 };
     let sum = |weights: &[(usize, f64)]| -> f64 {
         outside + weights.iter().map(|&(at, weight)| weight * value(row(at))).sum::<f64>()
     };
     Prediction {
-        measured: (0..of_metric.values.len()).map(value).sum(),
+        measured: (usize::from(!with_outside)..of_metric.values.len()).map(value).sum(),
         predicted: sum(weights),
         by_first: sum(first),
     }

@@ -109,7 +109,7 @@ pub struct LoopShape {
     pub instances: u64,
     /// Iterations of the instance with fewest, and of that with most.
     pub of_instance: [u64; 2],
-    /// Ticks of its iterations.
+    /// Ticks of its iterations, as far as they were recorded.
     pub times: Times,
     /// How many different words there are; 0 if they were not looked for.
     pub words: u64,
@@ -243,10 +243,9 @@ fn sites(local: &Local, steps: &Steps) -> Vec<Site> {
     sites
 }
 
-/// The times of the iterations of each loop (structure 2.7).
+/// The times of the iterations of each loop (structure 2.7), without those for which recording was off.
 fn times(local: &Local, steps: &Steps) -> Vec<Times> {
-    let (enters, leaves): (Vec<Ticks>, Vec<Ticks>) =
-        steps.iter().map(|step| (step.enter, step.leave)).unzip();
+    let (enters, leaves): (Vec<Ticks>, Vec<Ticks>) = steps.recorded().unzip();
     let of_loop = |all: &Vec<Iteration>| {
         let mut times = Times::default();
         for (at, it) in all.iter().enumerate() {

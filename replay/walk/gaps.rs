@@ -121,7 +121,11 @@ impl ProcessWalk<'_> {
             }
         }
         if mode == MeasurementMode::OFF {
-            self.find(Finding::RecordingOff, thread, || "recording stops");
+            // Only short archives lack whole operations, and their sources have no gaps.
+            match self.told.is_even {
+                true => self.find(Finding::LeftOut, thread, || "left out from here on"),
+                false => self.find(Finding::RecordingOff, thread, || "recording stops"),
+            }
             if is_counted {
                 self.operations.pause(self.told.is_even);
             } else {

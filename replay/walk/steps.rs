@@ -94,6 +94,18 @@ impl Steps {
             TimedStep { key, enter, leave: now }
         })
     }
+
+    /// When each step is entered and left, in ticks that count only while recording was on. A step that stands for a gap takes none.
+    pub fn recorded(&self) -> impl Iterator<Item = (Ticks, Ticks)> {
+        let mut cuts = self.cuts.iter().peekable();
+        let mut off = 0;
+        (0..).zip(self.iter()).map(move |(number, TimedStep { key, enter, leave })| {
+            off += cuts.next_if(|(before, _)| *before == number).map_or(0, |(_, [begin, end])| end - begin);
+            let enter = enter - off;
+            off += if self.keys[key as usize].is_gap { leave - off - enter } else { 0 };
+            (enter, leave - off)
+        })
+    }
 }
 
 /// Collects the steps of a location while its events are walked.

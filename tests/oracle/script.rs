@@ -69,6 +69,7 @@ fn attribute(trace: &Trace, &(name, value): &(&str, u64)) -> String {
         attributes::UNRECORDED => format!("unrecorded {value}"),
         attributes::POSTED => format!("posted {value}"),
         attributes::DISORDERED => "disordered".into(),
+        attributes::COUNTED if value == 2 => "whole".into(),
         attributes::COUNTED => "counted".into(),
         attributes::PROBE_SOURCE => format!("source {value}"),
         attributes::PROBE_TAG => format!("tag {value}"),

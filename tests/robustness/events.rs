@@ -3,10 +3,10 @@
 use replay::findings::Finding::{
     BackwardTime, ClockCollective, ClockMessage, CollectiveAfterGap, CollectiveMismatch, ConcurrentChannel,
     ConcurrentCommunicator, ContradictingNeighborhood, CyclicWait, Deadlock, EventCount, FarTime,
-    IncompleteBarrier, IncompleteCollective, LeaveWithoutEnter, LockOrder, MissingLeave, MissingRelease,
-    OpenCall, OpenRequest, OpenTask, OutsideMpi, OutsideProcesses, RankOutsideCommunicator, RecordingOff,
-    ReusedRequest, ShortSend, TaskOrder, UndefinedReference, UnknownOrder, UnknownRequest, UnmatchedReceive,
-    UnmatchedSend, UnrecordedMember, UnrecordedPartner, UnverifiedOrder,
+    IncompleteBarrier, IncompleteCollective, LeaveWithoutEnter, LeftOut, LockOrder, MissingLeave,
+    MissingRelease, OpenCall, OpenRequest, OpenTask, OutsideMpi, OutsideProcesses, RankOutsideCommunicator,
+    RecordingOff, ReusedRequest, ShortSend, TaskOrder, UndefinedReference, UnknownOrder, UnknownRequest,
+    UnmatchedReceive, UnmatchedSend, UnrecordedMember, UnrecordedPartner, UnverifiedOrder,
 };
 
 use super::Make::{Bytes, Script};
@@ -94,6 +94,11 @@ pub(super) const SECTION: Section = Section {
             defect: "the recorder was switched off for a while",
             make: Script("program prog\nrank 0\n 0 > main ; 2 off ; 7 on ; 9 <"),
             outcome: Findings(&[RecordingOff]),
+        },
+        Row {
+            defect: "the archive is a short one (`--short`)",
+            make: Script("program prog\nrank 0\n 0 > main ; 2 with whole : off ; 7 with whole : on ; 9 <"),
+            outcome: Findings(&[LeftOut]),
         },
         Row {
             defect: "a message is sent outside of MPI",

@@ -65,8 +65,40 @@ pub struct Manifest {
     /// The main loop, with the tables `series…`; `None` without a loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub main_loop: Option<MainLoop>,
+    /// The iterations that the archive was limited to; `None` if it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
     /// The numbers of the analyzer's summary.
     pub summary: Summary,
+}
+
+/// Iterations of a loop that an archive was limited to.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Recorded {
+    /// Whether they were kept to stand for the others, in a short archive; else only these were recorded.
+    pub is_short: bool,
+    /// How many they are.
+    pub iterations: u64,
+    /// How many were timed: all of the loop, or those from some iteration on.
+    pub of: u64,
+    /// Iterations of the main loop that are some of them, as stretches: the number of the first in the main loop, its number in the
+    /// program's loop, and how many follow each other in both.
+    pub numbers: Vec<[u64; 3]>,
+    /// Whether the iterations of the main loop are these, all of them and no others.
+    pub are_main_loop: bool,
+    /// How many each stands for, itself included, in their order; none unless they are kept ones.
+    pub weights: Vec<u64>,
+}
+
+impl Recorded {
+    /// The number in the program's loop of an iteration of the main loop; `None` if it is not known.
+    pub fn number(&self, of_main_loop: u64) -> Option<u64> {
+        self.numbers.iter().find_map(|&[first, number, count]| {
+            let behind = of_main_loop.checked_sub(first).filter(|&behind| behind < count)?;
+            number.checked_add(behind)
+        })
+    }
 }
 
 /// The main loop of the run.

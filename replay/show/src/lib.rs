@@ -25,4 +25,5 @@ pub mod places;
 pub mod serve;
 pub mod status;
 pub mod tables;
+pub mod unrecorded;
 pub mod values;

@@ -1,5 +1,6 @@
 //! Opening: a report, and what it has of details.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use cubex::{Cube, Members, Report};
@@ -10,9 +11,13 @@ use tracing::debug;
 
 use crate::error::{Error, Result};
 use crate::output::Output;
+use crate::unrecorded;
 
 /// Reports in an experiment directory, the best first.
 const NAMES: [&str; 4] = ["trace.cubex", "scout.cubex", "summary.cubex", "profile.cubex"];
+
+/// What names of reports of a part of the run begin with.
+const FOCUSED: &str = "trace.focus-";
 
 /// The attribute of a report that names the part of the run that counts (`replay-analyze --focus`).
 const FOCUS: &str = "Replay::Focus";
@@ -50,6 +55,9 @@ impl Opened {
         }
         if let Some(focus) = opened.focus() {
             output.warn(format!("{}: only a part of the run counts: {focus}", opened.path.display()));
+        }
+        if let Some(part) = unrecorded::warning(opened.manifest.as_ref(), opened.cube()) {
+            output.warn(format!("{}: {part}", opened.path.display()));
         }
         Ok(opened)
     }
@@ -161,11 +169,30 @@ fn report_at(path: &Path) -> Result<PathBuf> {
         return Ok(path.to_owned());
     }
     let candidates = NAMES.iter().map(|name| path.join(name));
-    candidates.into_iter().find(|path| path.is_file()).ok_or_else(|| {
-        let names = NAMES.join(", ");
-        let path = path.display();
-        Error::new(format!(
-            "{path}: no report in this directory, expected one of {names}: replay-analyze {path} writes one"
-        ))
-    })
+    if let Some(report) = candidates.into_iter().find(|path| path.is_file()) {
+        return Ok(report);
+    }
+    let mut focused = focused(path);
+    if focused.len() == 1 {
+        return Ok(focused.remove(0));
+    }
+    let names = NAMES.join(", ");
+    let others = match focused.len() {
+        0 => String::new(),
+        count => format!("; there are {count} of parts of the run, such as {}", focused[0].display()),
+    };
+    let path = path.display();
+    Err(Error::new(format!(
+        "{path}: no report in this directory, expected one of {names}: replay-analyze {path} writes one{others}"
+    )))
+}
+
+/// Reports of parts of the run (`replay-analyze --focus`) in a directory, by name.
+fn focused(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let is_focused = |name: &str| name.starts_with(FOCUSED) && name.ends_with(".cubex");
+    let named = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_focused));
+    let mut all: Vec<PathBuf> = named.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    all.sort();
+    all
 }

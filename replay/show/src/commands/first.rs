@@ -36,9 +36,9 @@ pub fn run(file: &Path, output: &mut Output<'_>) -> Result<Status> {
     match crate::commands::time::waiting_line(&opened, output.screen(), OVER_TIME.min(output.screen().width))
     {
         Ok(None) => {}
-        Ok(Some(line)) => {
+        Ok(Some((title, line))) => {
             document.gap();
-            document.text(Line::styled(words::OVER_TIME, Style::Dim));
+            document.text(Line::styled(title, Style::Dim));
             document.picture(Line::styled(line, Style::Wait));
         }
         Err(error) => output.warn(format!("{}: {error}; shown without", opened.path.display())),
@@ -67,7 +67,7 @@ fn add_actions(values: &Values<'_>, overview: &Overview, document: &mut Document
 
 fn add_classes(overview: &Overview, document: &mut Document) {
     let columns = vec![
-        Column::new("title", words::WHERE),
+        Column::new("title", words::where_time_went(overview)),
         Column::new("share", ""),
         Column::new("seconds", ""),
         Column::text(""),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cubex::{CnodeId, Cube, LocationId};
-use details::manifest::{MainLoop, Manifest};
+use details::manifest::{MainLoop, Manifest, Recorded};
 
 use crate::error::{Error, Result};
 use crate::opened::Opened;
@@ -11,7 +11,7 @@ use crate::output::{Cell, Column, Document, Line, Output, Screen, Style, Table, 
 use crate::status::Status;
 use crate::tables::series::{Iteration, Value, iterations, values};
 use crate::values::Unit;
-use crate::{paths, places};
+use crate::{places, unrecorded};
 
 /// Rows that people get if they do not say how many.
 const TOP: usize = 10;
@@ -79,7 +79,11 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     document.fact("block", main_loop.block);
     document.fact("crossing", main_loop.crossing);
     document.fact("disagreeing", main_loop.disagreeing);
-    headline(main_loop, &all, &mut document);
+    let numbers = Numbers::new(manifest);
+    headline(main_loop, &all, numbers.are_kept(), &mut document);
+    if let Some(text) = numbers.remark() {
+        document.text(text);
+    }
     draw(&all, series.first(), output.screen(), &mut document);
     let mut shown = wanted.clone();
     let top = args.top.unwrap_or(if output.is_for_scripts() { usize::MAX } else { TOP });
@@ -89,12 +93,73 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     }
     let sizes = places::sizes(cube);
     let name = |at: Option<usize>| at.map(|at| places::name(cube, &sizes, LocationId(at)));
-    document.table(rows(main_loop, &all, &shown, &series, &name));
+    document.table(rows((main_loop, &numbers), &all, &shown, &series, &name));
     document.more(wanted.len(), top, "-n");
-    document.table(kind_table(main_loop));
-    document.table(causes(manifest, main_loop, cube, &name));
+    document.table(kind_table(main_loop, &numbers));
+    document.table(causes((manifest, &numbers), main_loop, cube, &name));
     output.print(&document)?;
     Ok(Status::Done)
+}
+
+/// The numbers that iterations have in the program, where only some were recorded.
+struct Numbers<'n> {
+    recorded: Option<&'n Recorded>,
+    /// Whether people see them: they are others than those of the report.
+    are_shown: bool,
+}
+
+impl<'n> Numbers<'n> {
+    fn new(manifest: &'n Manifest) -> Numbers<'n> {
+        let recorded = manifest.recorded.as_ref();
+        let are_others =
+            |recorded: &Recorded| recorded.numbers.iter().any(|[place, number, _]| place != number);
+        Numbers { recorded, are_shown: recorded.is_some_and(are_others) }
+    }
+
+    /// Whether all iterations were kept to stand for others: that they are unlike each other is why.
+    fn are_kept(&self) -> bool {
+        self.recorded.is_some_and(|recorded| recorded.is_short && recorded.are_main_loop)
+    }
+
+    /// What is to be known of the numbers.
+    fn remark(&self) -> Option<Line> {
+        let recorded = self.recorded?;
+        let Recorded { iterations, of, .. } = recorded;
+        if recorded.is_short && !recorded.are_main_loop {
+            let text = format!(
+                "These are not the {iterations} iterations of {of} that were kept in the short archive"
+            );
+            return Some(Line::styled(text, Style::Warning));
+        }
+        let text = match recorded.is_short {
+            true => format!("They were kept of {of} in a short archive: \"of loop\" is their number there"),
+            false => "Only some were recorded: \"of loop\" is their number in the program, if it is known"
+                .to_owned(),
+        };
+        self.are_shown.then(|| Line::styled(text, Style::Dim))
+    }
+
+    /// A column of numbers in the program.
+    fn column(&self) -> Column {
+        if self.are_shown { Column::new("of_loop", "of loop") } else { Column::data("of_loop") }
+    }
+
+    fn cell(&self, iteration: u64) -> Cell {
+        let number = self.recorded.and_then(|recorded| recorded.number(iteration));
+        number.map_or(Cell::Nothing, integer)
+    }
+
+    /// A column of how many an iteration stands for.
+    fn weight_column(&self) -> Column {
+        if self.are_kept() { Column::new("weight", "stands for") } else { Column::data("weight") }
+    }
+
+    fn weight(&self, iteration: u64) -> Cell {
+        let recorded = self.recorded.filter(|_| self.are_kept());
+        let place = usize::try_from(iteration).ok().and_then(|number| number.checked_sub(1));
+        let weight = recorded.zip(place).and_then(|(recorded, at)| recorded.weights.get(at));
+        weight.map_or(Cell::Nothing, |&weight| integer(weight))
+    }
 }
 
 /// Reads the metrics that are asked for.
@@ -127,7 +192,7 @@ fn read(
 }
 
 /// Says how many iterations there are, and how long they take.
-fn headline(main_loop: &MainLoop, all: &[Iteration], document: &mut Document) {
+fn headline(main_loop: &MainLoop, all: &[Iteration], are_kept: bool, document: &mut Document) {
     let usual: Vec<&Iteration> = all.iter().filter(|it| !it.is_border).collect();
     let usual = if usual.len() < 3 { all.iter().collect() } else { usual };
     let mut elapsed: Vec<f64> = usual.iter().map(|it| it.elapsed).collect();
@@ -150,7 +215,7 @@ fn headline(main_loop: &MainLoop, all: &[Iteration], document: &mut Document) {
         );
         document.text(Line::styled(text, Style::Warning));
     }
-    if let Some(trend) = main_loop.trend {
+    if let Some(trend) = main_loop.trend.filter(|_| !are_kept) {
         let words = if trend < 0.0 { "fall" } else { "rise" };
         document.text(format!(
             "Times {words} over the run, by {} of the median as a straight line has it",
@@ -193,7 +258,7 @@ fn draw(all: &[Iteration], series: Option<&Series>, screen: &Screen, document: &
 
 /// The table of iterations.
 fn rows(
-    main_loop: &MainLoop,
+    (main_loop, iteration_numbers): (&MainLoop, &Numbers<'_>),
     all: &[Iteration],
     shown: &[usize],
     series: &[Series],
@@ -201,11 +266,13 @@ fn rows(
 ) -> Table {
     let mut columns = vec![
         Column::new("iteration", "iteration"),
+        iteration_numbers.column(),
+        iteration_numbers.weight_column(),
         Column::new("elapsed", "took").of_group("took"),
         Column::data("begin"),
         Column::data("end"),
         Column::data("locations"),
-        Column::new("kind", "kind"),
+        kind_column(main_loop, iteration_numbers),
     ];
     for series in series {
         columns.push(Column::new(series.name.clone(), series.title.clone()));
@@ -220,6 +287,8 @@ fn rows(
         let seconds = |seconds: f64| Cell::Number(seconds, Unit::Seconds);
         let mut row = vec![
             integer(it.number),
+            iteration_numbers.cell(it.number),
+            iteration_numbers.weight(it.number),
             seconds(it.elapsed),
             seconds(it.begin),
             seconds(it.end),
@@ -236,12 +305,8 @@ fn rows(
         }
         row.push(seconds(it.most_computation));
         row.push(name(it.most_computation_at).map_or(Cell::Nothing, Cell::Location));
-        row.push(Cell::Words(remark(it).into()));
+        row.push(Cell::Words(remark(it, iteration_numbers.are_kept()).into()));
         table.rows.push(row);
-    }
-    if main_loop.kinds.len() < 2 {
-        // All are alike.
-        table.columns[5] = Column::data("kind");
     }
     table
 }
@@ -250,37 +315,53 @@ fn integer(number: u64) -> Cell {
     Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// What is special about an iteration.
-fn remark(it: &Iteration) -> String {
-    let remarks =
-        [(it.is_unlike, "unlike others"), (it.has_gap, "not all recorded"), (it.is_border, "first or last")];
+/// Kinds of iterations, unless all are of one, or were chosen as they are not alike.
+fn kind_column(main_loop: &MainLoop, numbers: &Numbers<'_>) -> Column {
+    let has_any = main_loop.kinds.len() > 1 && !numbers.are_kept();
+    if has_any { Column::new("kind", "kind") } else { Column::data("kind") }
+}
+
+/// What is special about an iteration. Kept ones have others around them in the source.
+fn remark(it: &Iteration, is_kept: bool) -> String {
+    let remarks = [
+        (it.is_unlike && !is_kept, "unlike others"),
+        (it.has_gap, "not all recorded"),
+        (it.is_border && !is_kept, "first or last"),
+    ];
     let remarks: Vec<&str> = remarks.iter().filter(|(has, _)| *has).map(|&(_, remark)| remark).collect();
     remarks.join(", ")
 }
 
 /// The kinds of iterations.
-fn kind_table(main_loop: &MainLoop) -> Table {
+fn kind_table(main_loop: &MainLoop, numbers: &Numbers<'_>) -> Table {
     let columns = vec![
         Column::new("kind", "kind"),
         Column::new("iterations", "iterations"),
         Column::new("representative", "such as number"),
+        numbers.column(),
     ];
     let mut table = Table::new("kinds", columns);
     for (number, kind) in (1..).zip(&main_loop.kinds) {
-        table.rows.push(vec![Cell::Integer(number), integer(kind.iterations), integer(kind.representative)]);
+        table.rows.push(vec![
+            Cell::Integer(number),
+            integer(kind.iterations),
+            integer(kind.representative),
+            numbers.cell(kind.representative),
+        ]);
     }
-    if main_loop.kinds.len() < 2 { table.data_only() } else { table }
+    if main_loop.kinds.len() < 2 || numbers.are_kept() { table.data_only() } else { table }
 }
 
 /// The places with most delay costs of iterations that are looked at closely.
 fn causes(
-    manifest: &Manifest,
+    (manifest, numbers): (&Manifest, &Numbers<'_>),
     main_loop: &MainLoop,
     cube: &Cube,
     name: &dyn Fn(Option<usize>) -> Option<String>,
 ) -> Table {
     let columns = vec![
         Column::new("iteration", "iteration"),
+        numbers.column(),
         Column::new("seconds", "made others wait").of_group("waited"),
         Column::new("average", "on average").of_group("waited"),
         Column::new("location", "who"),
@@ -295,10 +376,11 @@ fn causes(
         let cnode = usize::try_from(cause.cnode).ok().filter(|&at| at < cube.cnodes.len());
         table.rows.push(vec![
             integer(cause.iteration),
+            numbers.cell(cause.iteration),
             Cell::Number(cause.ticks * tick, Unit::Seconds),
             Cell::Number(cause.ticks_of_run * tick / iterations, Unit::Seconds),
             name(location).map_or(Cell::Nothing, Cell::Location),
-            cnode.map_or(Cell::Nothing, |at| Cell::Name(paths::path(cube, CnodeId(at)))),
+            cnode.map_or(Cell::Nothing, |at| Cell::Name(unrecorded::path(cube, CnodeId(at)))),
         ]);
     }
     table

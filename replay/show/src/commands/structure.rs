@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use details::manifest::Manifest;
+
 use crate::error::{Error, Result};
 use crate::graphs::tree::{Line as TreeLine, tree};
 use crate::graphs::{counted, name_of, title};
@@ -10,6 +12,7 @@ use crate::output::{Cell, Column, Document, Line, Output, Style, Table, numbers}
 use crate::places;
 use crate::status::Status;
 use crate::tables::structure::{Group, Level, Structure};
+use crate::unrecorded;
 use crate::values::Unit;
 
 /// Columns that shares take.
@@ -61,7 +64,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         document.text(shown(line, group));
     }
     document.table(data(&lines, &structure, group));
-    for remark in remarks(&structure, group) {
+    for remark in remarks(&structure, group, opened.manifest.as_ref()) {
         document.text(Line::styled(remark, Style::Dim));
     }
     output.print(&document)?;
@@ -75,7 +78,10 @@ fn all(structure: &Structure) -> u64 {
 
 /// Calls, places and loops of a group, and the main loop.
 fn measures(structure: &Structure, group: &Group) -> String {
-    let places = format!("{} at {}", counted(group.steps, "call"), counted(group.count.into(), "place"));
+    let off = || group.nodes.iter().filter(|node| node.is_gap);
+    let steps = off().fold(group.steps, |steps, node| steps.saturating_sub(node.visits));
+    let count = u64::from(group.count).saturating_sub(off().count() as u64);
+    let places = format!("{} at {}", counted(steps, "call"), counted(count, "place"));
     match group.main.and_then(|number| group.loop_of(number)) {
         Some(main) => {
             let ticks = [main.times[0], group.own_ticks()].map(|ticks| structure.seconds(ticks));
@@ -121,8 +127,16 @@ fn data(lines: &[TreeLine], structure: &Structure, group: &Group) -> Table {
 }
 
 /// What else is to be known.
-fn remarks(structure: &Structure, group: &Group) -> Vec<String> {
+fn remarks(structure: &Structure, group: &Group, manifest: Option<&Manifest>) -> Vec<String> {
     let mut remarks = Vec::new();
+    let is_part = group.nodes.iter().any(|node| node.is_gap)
+        || manifest.is_some_and(|manifest| manifest.summary.not_recorded > 0.0);
+    if is_part {
+        let kept = if manifest.and_then(unrecorded::kept).is_some() { "kept" } else { "recorded" };
+        remarks.push(format!(
+            "calls, iterations and times are those that were {kept}: iterations are counted from 1"
+        ));
+    }
     let known = match group.level {
         Level::Site => "",
         Level::Shape | Level::Path => {

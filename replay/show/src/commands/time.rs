@@ -8,6 +8,7 @@ use details::manifest::{Class, Manifest};
 use crate::error::{Error, Result};
 use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Output, Screen, Style, Table, numbers};
+use crate::overview::words;
 use crate::places;
 use crate::status::Status;
 use crate::tables::grid::{Request, Window, window};
@@ -16,6 +17,9 @@ use crate::values::{Unit, WAITING, is_waiting};
 
 /// Rows if the user does not say how many.
 const ROWS: usize = 16;
+
+/// The class of time for which recording was off.
+const NOT_RECORDED: &str = "not_recorded";
 
 /// Columns for scripts, which have no screen.
 const COLUMNS: usize = 120;
@@ -72,11 +76,14 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         if output.is_for_scripts() { COLUMNS } else { output.screen().width.saturating_sub(18).max(8) };
     let request =
         Request { classes: &classes, locations: cube.locations.len(), rows: args.rows, columns, from, to };
-    let window = opened.in_details(window(manifest, &table, &request))?;
+    let off = not_recorded(manifest, &classes);
+    let off = Request { classes: &off, ..request };
+    let [window, off] = [request, off].map(|request| opened.in_details(window(manifest, &table, &request)));
+    let (window, off) = (window?, off?);
     let mut document = Document::new("time");
     document.fact("file", opened.path.display().to_string());
     document.fact("class", args.class.clone());
-    draw(manifest, &window, &args.class, cube, output.screen(), &mut document);
+    draw(manifest, (&window, &off), &args.class, cube, output.screen(), &mut document);
     document.table(data(manifest, &window, &name));
     output.print(&document)?;
     Ok(Status::Done)
@@ -114,6 +121,12 @@ pub(crate) fn is_of_waiting(class: &Class) -> bool {
     class.role == "wait" && class.adds.iter().any(|name| is_waiting(name))
 }
 
+/// The class of what was not recorded, unless it is what is asked for.
+fn not_recorded(manifest: &Manifest, asked: &[bool]) -> Vec<bool> {
+    let is_it = |(class, asked): (&Class, &bool)| class.name == NOT_RECORDED && !asked;
+    manifest.classes.iter().zip(asked).map(is_it).collect()
+}
+
 /// Shades of a fifth each.
 fn shade(share: f64, screen: &Screen) -> char {
     let shades =
@@ -128,22 +141,31 @@ fn shade(share: f64, screen: &Screen) -> char {
 
 fn draw(
     manifest: &Manifest,
-    window: &Window,
+    (window, off): (&Window, &Window),
     class: &str,
     cube: &Cube,
     screen: &Screen,
     document: &mut Document,
 ) {
     let shades: Vec<String> = [0.25, 0.5, 0.75, 1.0].map(|share| shade(share, screen).to_string()).into();
-    let legend = format!("{class}: {} is a quarter, half, three quarters, all of the time", shades.join(" "));
+    let cells =
+        || (0..window.rows.len()).flat_map(|row| (0..window.columns).map(move |column| (row, column)));
+    let mut legend =
+        format!("{class}: {} is a quarter, half, three quarters, all of the time", shades.join(" "));
+    if cells().any(|(row, column)| is_unknown(off, row, column)) {
+        legend += &format!("; {} was not recorded", unknown(screen));
+    }
     document.text(Line::styled(legend, Style::Dim));
     let columns = vec![Column::text(""), Column::text("")];
     let mut table = Table::new("picture", columns).text_only();
     let sizes = places::sizes(cube);
     let is_grouped = window.rows.iter().any(|&(_, count)| count > 1);
     for (row, &(first, count)) in window.rows.iter().enumerate() {
-        let line: String =
-            (0..window.columns).map(|column| shade(window.share(row, column), screen)).collect();
+        let sign = |column: usize| match is_unknown(off, row, column) {
+            true if window.share(row, column) <= 0.0 => unknown(screen),
+            _ => shade(window.share_without(off, row, column), screen),
+        };
+        let line: String = (0..window.columns).map(sign).collect();
         let label = match is_grouped {
             true => Cell::Words(group_name(cube, &sizes, first, count).into()),
             false => Cell::Location(places::name(cube, &sizes, LocationId(first))),
@@ -155,6 +177,11 @@ fn draw(
     let [from, to] = [window.begin, window.end.min(manifest.end)].map(|ticks| numbers::seconds(time(ticks)));
     let cell = numbers::seconds(time(window.times(0).1 - window.times(0).0));
     document.text(Line::styled(format!("from {from} to {to}, {cell} a cell"), Style::Dim));
+}
+
+/// Whether most of a cell was not recorded.
+fn is_unknown(off: &Window, row: usize, column: usize) -> bool {
+    off.share(row, column) > 0.5
 }
 
 /// The name of neighbouring locations: of their ranks if these are whole, else their numbers.
@@ -204,38 +231,61 @@ fn data(manifest: &Manifest, window: &Window, name: &dyn Fn(usize) -> String) ->
     table
 }
 
-/// The waiting of all locations over time, in at most so many columns; `None` if the report has no table `grid`.
+/// The waiting of all locations over time as shares of what was recorded, in at most so many columns, `None` where that is least of
+/// a column; nothing if the report has no table `grid`.
 ///
 /// # Errors
 /// If the table is damaged.
-pub(crate) fn waiting_over_time(opened: &Opened, columns: usize) -> Result<Option<Window>> {
+pub(crate) fn waiting_over_time(opened: &Opened, columns: usize) -> Result<Option<Vec<Option<f64>>>> {
     let Some(manifest) = &opened.manifest else { return Ok(None) };
     let Some(table) = opened.table("grid")? else { return Ok(None) };
     let Ok(classes) = selected(manifest, WAITING) else { return Ok(None) };
     let locations = opened.cube().locations.len();
     let request = Request { classes: &classes, locations, rows: 1, columns, from: 0, to: manifest.end };
-    opened.in_details(window(manifest, &table, &request)).map(Some)
+    let off = not_recorded(manifest, &classes);
+    let off = Request { classes: &off, ..request };
+    let [waiting, off] = [request, off].map(|request| opened.in_details(window(manifest, &table, &request)));
+    let (waiting, off) = (waiting?, off?);
+    let share = |column: usize| {
+        let share = waiting.share_without(&off, 0, column);
+        (share > 0.0 || !is_unknown(&off, 0, column)).then_some(share)
+    };
+    Ok(Some((0..waiting.columns).map(share).collect()))
 }
 
-/// The share of waiting over time as a line of at most so many cells; `None` if the report has no table `grid`.
+/// The share of waiting over time as a line of at most so many cells, and its title; `None` if the report has no table `grid`.
 ///
 /// # Errors
 /// If the table is damaged.
-pub(crate) fn waiting_line(opened: &Opened, screen: &Screen, columns: usize) -> Result<Option<String>> {
-    let Some(window) = waiting_over_time(opened, columns)? else { return Ok(None) };
-    Ok(Some(line_of(&window, 0, screen)))
+pub(crate) fn waiting_line(
+    opened: &Opened,
+    screen: &Screen,
+    columns: usize,
+) -> Result<Option<(String, String)>> {
+    let Some(shares) = waiting_over_time(opened, columns)? else { return Ok(None) };
+    let title = match shares.contains(&None) {
+        true => format!("{} ({} was not recorded)", words::OVER_TIME, unknown(screen)),
+        false => words::OVER_TIME.to_owned(),
+    };
+    Ok(Some((title, line_of(&shares, screen))))
 }
 
-/// The shares of a row of a window as a line: the higher a sign, the more.
-pub(crate) fn line_of(window: &Window, row: usize, screen: &Screen) -> String {
+/// The sign for what was not recorded.
+fn unknown(screen: &Screen) -> char {
+    if screen.is_unicode { '·' } else { '/' }
+}
+
+/// Shares as a line: the higher a sign, the more; `None` is not known.
+pub(crate) fn line_of(shares: &[Option<f64>], screen: &Screen) -> String {
     let signs = if screen.is_unicode { "▁▂▃▄▅▆▇█" } else { "_.,:-=+#" };
     let signs: Vec<char> = signs.chars().collect();
-    let sign = |share: f64| {
+    let sign = |&share: &Option<f64>| {
+        let Some(share) = share else { return unknown(screen) };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 7")]
         let at = (share * 8.0).clamp(0.0, 7.0) as usize;
         signs[at]
     };
-    (0..window.columns).map(|column| sign(window.share(row, column))).collect()
+    shares.iter().map(sign).collect()
 }
 
 #[cfg(test)]

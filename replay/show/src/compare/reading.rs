@@ -9,7 +9,7 @@ use crate::error::{Error, Result, or_obstacle};
 use crate::opened::Opened;
 use crate::overview::{self, ClassTime};
 use crate::values::{Combine, DELAY, Quantity, Unit, Values, WAITING};
-use crate::{paths, places};
+use crate::{paths, places, unrecorded};
 
 /// Where the numbers of a run come from: the two delimit the run by slightly different events, so their times differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -146,7 +146,7 @@ pub struct Reading<'r> {
     pub base: Option<Base>,
     /// Number of CPU locations.
     pub locations: f64,
-    /// The run's time, summed over locations, also while they are idle or not recorded: that of all classes.
+    /// The run's recorded time, summed over locations, also while they are idle: that of all classes.
     pub total: f64,
     /// The longest one of a location.
     pub length: f64,
@@ -194,13 +194,17 @@ impl<'r> Reading<'r> {
                 Error::new("no threads of processes, whose time could be compared").in_file(&opened.path)
             );
         }
-        let is_counted = if is_all { vec![true; cube.cnodes.len()] } else { times.is_between.clone() };
+        let is_recorded = |at: usize| !unrecorded::is_off(cube, CnodeId(at));
+        let is_counted = match is_all {
+            true => (0..cube.cnodes.len()).map(is_recorded).collect(),
+            false => times.is_between.clone(),
+        };
         let mut run = Reading {
             label: opened.path.display().to_string(),
             shape: Shape::of(opened),
             base: Some(if opened.manifest.is_some() { Base::Details } else { Base::Metrics }),
             locations: times.threads as f64,
-            total: times.all(),
+            total: times.with_idle,
             length: times.length,
             outside: 0.0,
             waiting: times.waiting,

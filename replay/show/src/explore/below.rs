@@ -127,7 +127,8 @@ fn show_strip(state: &State<'_>, document: &mut Document) -> String {
         let name = cut_location(&screen.shown(name), NAMES, screen.dots());
         let filler = " ".repeat((NAMES + 1).saturating_sub(width(&name)));
         let line = Line::styled(name + &filler, Style::Plain);
-        document.picture(line.and(line_of(strip, 0, screen), Style::Wait));
+        let shares: Vec<Option<f64>> = (0..strip.columns).map(|at| Some(strip.share(0, at))).collect();
+        document.picture(line.and(line_of(&shares, screen), Style::Wait));
     };
     match state.selected_locations() {
         None => add("all", strip),

@@ -13,8 +13,8 @@ use super::work::{self, Answer, Found, Known, RowKey, Want};
 use crate::commands::tree::Sort;
 use crate::opened::Opened;
 use crate::output::{Cell, Screen};
-use crate::paths;
 use crate::values::{Quantity, Unit, Values};
+use crate::{paths, unrecorded};
 
 /// Panes by number.
 pub(super) const METRICS: usize = 0;
@@ -336,7 +336,14 @@ impl<'o> State<'o> {
     /// Short name of what values are shown as.
     pub(super) fn unit_name(&self) -> String {
         match (self.base(), self.quantity().map(|it| &it.unit)) {
-            (Some((_, title)), _) => format!("% of {title}"),
+            (Some((base, title)), _) => {
+                let has_gaps = |&it: &usize| ["time", "execution", "comp"].contains(&&*self.metrics[it].name);
+                let gaps = match base.iter().any(has_gaps) && unrecorded::has_any(self.cube()) {
+                    true => " with gaps",
+                    false => "",
+                };
+                format!("% of {title}{gaps}")
+            }
             (None, Some(Unit::Seconds)) => "seconds".into(),
             (None, Some(Unit::Count)) => "counts".into(),
             (None, Some(Unit::Bytes)) => "bytes".into(),

@@ -6,6 +6,9 @@ use structure::{Forest, GraphBuilder, Iterations, LoopId, Step, TemporalGraph, W
 
 use crate::tables::structure::{Edge, Group, Loop, Node, Part, Structure, Times, Word};
 
+/// The name of what stands for time that was not recorded.
+pub(crate) const OFF: &str = "OFF";
+
 const MS: i64 = 1_000_000;
 
 /// The program of the paper: 60 iterations, in each 6 of an inner loop, the second and the fourth of which do more.
@@ -65,6 +68,7 @@ pub(crate) fn structure_of(calls: &[&str]) -> Structure {
         around: forest.around(structure::Node::new(u32::try_from(at + 1).unwrap())).map(number),
         visits: graph.nodes[at + 1].visits,
         times: times(&graph.nodes[at + 1].times),
+        is_gap: call == OFF,
     };
     let edge = |edge: &structure::Edge| Edge {
         from: edge.from.number(),

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::guard::when;
 use super::{counted, duration};
 use crate::tables::structure::{Group, Loop, Node, Part, Structure, Word};
+use crate::unrecorded;
 
 /// Lines of less than this share are joined with their neighbours.
 const LEAST: f64 = 0.01;
@@ -68,7 +69,7 @@ struct Tree<'t> {
 pub fn tree(structure: &Structure, group: &Group) -> Vec<Line> {
     let mut ticks: FxHashMap<u32, i64> = FxHashMap::default();
     for node in &group.nodes {
-        ticks.insert(node.number, node.times[0]);
+        ticks.insert(node.number, node.recorded_ticks());
     }
     for edge in group.edges.iter().filter(|edge| edge.from > 0) {
         let sum = ticks.entry(edge.from).or_default();
@@ -186,7 +187,7 @@ impl<'t> Tree<'t> {
         for item in &segment.items {
             match item.part {
                 Part::Step(number) => {
-                    calls += 1;
+                    calls += u64::from(!self.group.node(number).is_some_and(|node| node.is_gap));
                     nodes.push(number);
                 }
                 Part::Instance(number) => {
@@ -302,6 +303,9 @@ fn with(text: String, when: Option<&str>) -> String {
 
 /// The name of a call, and where it is.
 fn named(node: &Node) -> String {
+    if node.is_gap {
+        return unrecorded::UNKNOWN.to_owned();
+    }
     let call = if node.call.is_empty() { "(no name)" } else { &node.call };
     match node.place() {
         place if place.is_empty() => call.to_owned(),
@@ -349,7 +353,7 @@ fn in_order(words: &[&Word], all: &[Part]) -> Vec<Part> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::examples::{published, structure_of};
+    use super::super::examples::{OFF, published, structure_of};
     use super::*;
 
     fn printed(structure: &Structure) -> Vec<String> {
@@ -414,6 +418,21 @@ mod tests {
             lines.contains(&"  LOOP 1.1: 3–5 x 22.0 ms: 2 calls: b (b.c:1), c (c.c:1)".to_owned()),
             "{lines:?}"
         );
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_no_call_and_takes_no_share() {
+        let structure = structure_of(&["a", OFF, "b"]);
+        let group = &structure.groups[0];
+        assert_eq!(printed(&structure).last().unwrap(), "2 calls: a (a.c:1) … b (b.c:1)");
+        assert_eq!(
+            group.own_ticks(),
+            structure_of(&["a", "b"]).groups[0].own_ticks() + group.edges[1].times[0]
+        );
+        let lines = tree(&structure, group);
+        assert_eq!(lines.iter().map(|line| line.ticks).sum::<i64>(), group.own_ticks());
+        let alone = structure_of(&["a", "b", OFF]);
+        assert_eq!(printed(&alone).last().unwrap(), "2 calls: a (a.c:1) … (not recorded)");
     }
 
     #[test]

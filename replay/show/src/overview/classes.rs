@@ -74,8 +74,7 @@ const KNOWN: [Known; 9] = [
 ];
 
 /// Metrics of classes of manifests, which are none of the above and have no metric of their name.
-const FURTHER: [(&str, &[&str]); 2] =
-    [("one_sided", &["mpi_rma_communication"]), ("not_recorded", &["time"])];
+const FURTHER: [(&str, &[&str]); 1] = [("one_sided", &["mpi_rma_communication"])];
 
 /// Whether a report that has some metrics tells how much time there is in a class: what it does not measure is unknown, not 0.
 pub fn is_measured(class: &str, has: &dyn Fn(&str) -> bool) -> bool {
@@ -98,7 +97,7 @@ const OF_PARADIGMS: [&str; 8] =
 const WORK_OF_OPENMP: [&str; 8] =
     ["parallel", "loop", "sections", "section", "single", "single sblock", "master", "task"];
 
-/// Where time went, the most first; classes without any are left out.
+/// Where recorded time went, the most first; classes without any are left out.
 ///
 /// # Errors
 /// If values cannot be read.
@@ -136,7 +135,7 @@ fn is_understood(class: &Class) -> bool {
 /// Takes from the computation what lies before `MPI_Init` or after `MPI_Finalize`: metrics have no times, but the run has.
 fn leave_out_start(run: &Run, times: &mut [ClassTime]) {
     let all: f64 = times.iter().map(|class| class.seconds).sum();
-    let outside = all - run.with_idle - run.not_recorded;
+    let outside = all - run.with_idle;
     if let Some(compute) =
         times.iter_mut().find(|class| class.name == COMPUTE).filter(|it| it.seconds > outside)
     {

@@ -8,8 +8,8 @@ use super::findings::is_analysed;
 use crate::error::Result;
 use crate::opened::Opened;
 use crate::output::numbers;
-use crate::paths;
 use crate::values::Values;
+use crate::{paths, unrecorded};
 
 /// An action for each culprit of the manifest, those of one call path and kind joined; `None` without a manifest.
 ///
@@ -21,7 +21,8 @@ pub fn culprits(opened: &Opened, values: &Values<'_>) -> Result<Option<Vec<Actio
     let mut groups: Vec<(String, Vec<&Culprit>)> = Vec::new();
     for culprit in &summary.culprits {
         let cnode = CnodeId(culprit.cnode as usize);
-        if cnode.0 >= values.cube().cnodes.len() {
+        // Nobody knows what was done while recording was off: there is nothing to do about it.
+        if cnode.0 >= values.cube().cnodes.len() || unrecorded::is_off(values.cube(), cnode) {
             continue;
         }
         let id = id(values, kind(culprit), cnode);

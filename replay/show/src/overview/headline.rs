@@ -19,6 +19,9 @@ pub const LEAST_COVERAGE: f64 = 0.80;
 /// The least share of the waiting without a cause that is said.
 const WITHOUT_CAUSE: f64 = 0.05;
 
+/// The least share of the waiting that is said to have no cause since recording was off.
+const LEAST_UNRECORDED: f64 = 0.005;
+
 /// What is known of a report besides its times.
 #[derive(Debug)]
 pub struct Known<'a> {
@@ -69,11 +72,11 @@ fn rule(values: &Values<'_>, run: &Run, known: &Known<'_>) -> Result<String> {
     if idle >= IDLE {
         let place = largest(values, run, "omp_idle_threads")?
             .map_or(String::new(), |path| format!(", most in {path}"));
-        return Ok(format!("Threads are idle {} of the time{place}.", share(idle)));
+        return Ok(format!("Threads are idle {} of {}{place}.", share(idle), run.whole()));
     }
     let files = run.share(run.sum_of(values, "mpi_io")?);
     if files >= FILES {
-        return Ok(format!("{} of the time is file access.", share(files)));
+        return Ok(format!("{} of {} is file access.", share(files), run.whole()));
     }
     let mut of_mpi = run.mpi;
     for name in [
@@ -92,7 +95,8 @@ fn rule(values: &Values<'_>, run: &Run, known: &Known<'_>) -> Result<String> {
     if communication >= COMMUNICATION {
         let most = communication::most(values, run, known.classes, of_mpi)?;
         let most = most.map_or(String::new(), |most| format!(", most of it {most}"));
-        return Ok(format!("MPI takes {} of the time without known waiting{most}.", share(communication)));
+        let communication = share(communication);
+        return Ok(format!("MPI takes {communication} of {} without known waiting{most}.", run.whole()));
     }
     balance_sentence(values, run, waiting + communication)
 }
@@ -100,25 +104,34 @@ fn rule(values: &Values<'_>, run: &Run, known: &Known<'_>) -> Result<String> {
 fn waiting_sentence(values: &Values<'_>, run: &Run, waiting: f64, known: &Known<'_>) -> Result<String> {
     let mut sentence = waiting_because(values, run, waiting, known)?;
     let without_cause = known.costs.and_then(Costs::without_cause);
+    let unrecorded = known.costs.map_or(0.0, |costs| costs.share(costs.unrecorded));
     if let Some(share) = without_cause.filter(|&share| share >= WITHOUT_CAUSE) {
-        sentence += &format!(" No cause is known for {} of the waiting.", percent(share));
+        let off = match unrecorded {
+            part if part < LEAST_UNRECORDED => String::new(),
+            part => format!("; {} was caused while recording was off", percent(part)),
+        };
+        sentence += &format!(" No cause is known for {} of the waiting{off}.", percent(share));
+    } else if without_cause.is_none() && unrecorded >= WITHOUT_CAUSE {
+        let part = percent(unrecorded);
+        sentence +=
+            &format!(" Recording was off where {part} of all delay costs were caused: by what is not known.");
     }
     Ok(sentence)
 }
 
 /// How much is waiting, and where it comes from.
 fn waiting_because(values: &Values<'_>, run: &Run, waiting: f64, known: &Known<'_>) -> Result<String> {
-    let waiting = share(waiting);
+    let (waiting, whole) = (share(waiting), run.whole());
     if let (Some(action), Some(costs)) = (known.actions.first(), known.costs) {
         let place = format!("{} on {}", paths::name(values.cube(), action.cnode), action.place);
         let part = percent(costs.share(action.seconds));
         return Ok(match costs.waiting {
-            Some(_) => format!("{waiting} of the time is waiting, {part} of it because of {place}."),
+            Some(_) => format!("{waiting} of {whole} is waiting, {part} of it because of {place}."),
             None => {
                 let seconds = seconds(action.seconds);
                 let limits = costs.limits();
                 format!(
-                    "{waiting} of the time is waiting. The largest delay costs{limits} are those of {place}: {seconds}, {part} of all{limits}."
+                    "{waiting} of {whole} is waiting. The largest delay costs{limits} are those of {place}: {seconds}, {part} of all{limits}."
                 )
             }
         });
@@ -132,11 +145,11 @@ fn waiting_because(values: &Values<'_>, run: &Run, waiting: f64, known: &Known<'
         }
     }
     let Some((title, metric, seconds)) = most.filter(|most| most.2 > 0.0) else {
-        return Ok(format!("{waiting} of the time is waiting."));
+        return Ok(format!("{waiting} of {whole} is waiting."));
     };
     let place = largest(values, run, metric)?.map_or(String::new(), |path| format!(", most in {path}"));
     let part = share(run.share(seconds));
-    Ok(format!("{waiting} of the time is waiting. The largest wait state is {title} ({part}){place}."))
+    Ok(format!("{waiting} of {whole} is waiting. The largest wait state is {title} ({part}){place}."))
 }
 
 /// The call path with most of a metric.

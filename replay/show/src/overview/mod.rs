@@ -23,6 +23,7 @@ pub use run::Run;
 
 use crate::error::Result;
 use crate::opened::Opened;
+use crate::unrecorded;
 use crate::values::Values;
 
 /// An overview of a report. Times are in seconds, of all threads between `MPI_Init` and `MPI_Finalize`.
@@ -36,6 +37,8 @@ pub struct Overview {
     pub threads: usize,
     /// The part of the run that alone counts; `None` if all does.
     pub focus: Option<String>,
+    /// How many iterations a short archive has; `None` of others.
+    pub kept: Option<String>,
     /// Times.
     pub run: Run,
     /// Time of idle threads, which `run.total` does not contain; `None` if the report does not have it.
@@ -83,6 +86,7 @@ impl Overview {
             ranks: ranks(opened),
             threads: threads(opened),
             focus: opened.focus().map(str::to_owned),
+            kept: opened.manifest.as_ref().and_then(unrecorded::kept),
             idle,
             run,
             coverage,

@@ -25,8 +25,9 @@ pub(super) fn sentence(values: &Values<'_>, run: &Run, overhead: f64) -> Result<
     let has_many = run.total > 0.0 && run.sum_of(values, "visits")? / run.total >= MANY;
     let advice = advice(has_many, has_several_flushes(values, run)?);
     Ok(format!(
-        "The recorder took {} of the time ({}){place}{advice}.",
+        "The recorder took {} of {} ({}){place}{advice}.",
         share(run.share(overhead)),
+        run.whole(),
         seconds(overhead)
     ))
 }

@@ -5,7 +5,7 @@ use cubex::CnodeId;
 use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;
 use crate::values::{Quantity, Values, WAITING};
-use crate::{paths, places};
+use crate::{paths, places, unrecorded};
 
 /// Functions that are start-up and shutdown, with all that they call.
 const START_UP: [&str; 3] = ["MPI_Init", "MPI_Init_thread", "MPI_Finalize"];
@@ -17,7 +17,7 @@ pub struct Run {
     pub total: f64,
     /// The same with the time of threads that were idle: between parallel regions these have no events.
     pub with_idle: f64,
-    /// The longest one of a thread.
+    /// The longest one of a thread, with what was not recorded.
     pub length: f64,
     /// In MPI.
     pub mpi: f64,
@@ -29,7 +29,7 @@ pub struct Run {
     pub threads: usize,
     /// Whether the times contain what lies before `MPI_Init` and after `MPI_Finalize`: metrics have no times.
     pub has_outside: bool,
-    /// Whether a call path is no start-up or shutdown.
+    /// Whether a call path is no start-up or shutdown, and recorded.
     pub is_between: Vec<bool>,
 }
 
@@ -42,7 +42,9 @@ impl Run {
         let cube = values.cube();
         let is_start_up = |at: usize| START_UP.contains(&paths::name(cube, CnodeId(at)));
         let start_up = paths::with_those_below(values, (0..cube.cnodes.len()).map(is_start_up).collect());
-        let is_between: Vec<bool> = start_up.into_iter().map(|is_start_up| !is_start_up).collect();
+        let is_of_run: Vec<bool> = start_up.into_iter().map(|is_start_up| !is_start_up).collect();
+        let is_off = |at: usize| unrecorded::is_off(cube, CnodeId(at));
+        let is_between: Vec<bool> = is_of_run.iter().enumerate().map(|(at, is)| *is && !is_off(at)).collect();
         let is_thread = places::threads(cube);
         if let Some(manifest) = &opened.manifest {
             let summary = &manifest.summary;
@@ -69,14 +71,19 @@ impl Run {
             waiting: None,
             not_recorded: 0.0,
             threads,
-            has_outside: is_between.contains(&false),
+            has_outside: is_of_run.contains(&false),
             is_between,
         };
         let Some(time) = values.find("time") else { return Ok(run) };
-        if let Ok(times) = or_obstacle(values.by_location(&time, &|cnode| run.is_between[cnode.0]))? {
-            let times = times.iter().zip(&is_thread).filter(|(_, is_thread)| **is_thread);
-            (run.total, run.length) =
-                times.fold((0.0, 0.0), |(sum, most), (&time, _)| (sum + time, time.max(most)));
+        let is_not_recorded = |cnode: CnodeId| is_of_run[cnode.0] && !run.is_between[cnode.0];
+        let recorded = or_obstacle(values.by_location(&time, &|cnode| run.is_between[cnode.0]))?;
+        let off = or_obstacle(values.by_location(&time, &is_not_recorded))?;
+        if let (Ok(recorded), Ok(off)) = (recorded, off) {
+            let times = recorded.iter().zip(&off).zip(&is_thread).filter(|(_, is_thread)| **is_thread);
+            for ((time, off), _) in times {
+                (run.total, run.not_recorded) = (run.total + time, run.not_recorded + off);
+                run.length = run.length.max(time + off);
+            }
         }
         run.with_idle = run.total;
         run.mpi = match values.find("mpi").filter(|metric| metric.obstacle().is_none()) {
@@ -116,14 +123,13 @@ impl Run {
         Ok(self.sum(values, &quantity)?.unwrap_or(0.0))
     }
 
-    /// All time, also that of idle threads, and that which was not recorded: both are classes, too.
-    pub fn all(&self) -> f64 {
-        self.with_idle + self.not_recorded
+    /// What shares are of, in words.
+    pub fn whole(&self) -> &'static str {
+        if self.not_recorded > 0.0 { "the recorded time" } else { "the time" }
     }
 
-    /// A part of the time of all threads as a share, from 0 to 1.
+    /// A part of the recorded time of all threads, with that of idle threads, as a share, from 0 to 1.
     pub fn share(&self, seconds: f64) -> f64 {
-        let all = self.all();
-        if all > 0.0 { seconds / all } else { 0.0 }
+        if self.with_idle > 0.0 { seconds / self.with_idle } else { 0.0 }
     }
 }

@@ -5,13 +5,13 @@ use details::manifest::Doubt;
 use super::{Action, ClassTime, Costs, Overview};
 use crate::opened::Opened;
 use crate::output::numbers;
-use crate::paths;
 use crate::values::{Values, is_waiting};
+use crate::{paths, unrecorded};
 
 /// Headings of the parts of the first screen.
 pub const DO_FIRST: &str = "Do first";
-/// See [`DO_FIRST`].
-pub const WHERE: &str = "Where time went";
+/// See [`where_time_went`].
+const WHERE: &str = "Where time went";
 /// See [`DO_FIRST`].
 pub const OVER_TIME: &str = "Waiting over time";
 /// See [`DO_FIRST`].
@@ -38,8 +38,15 @@ pub fn title(overview: &Overview) -> String {
         (None, true) => format!("{length} (also before MPI_Init and after MPI_Finalize)"),
         (None, false) => length,
     });
+    parts.extend(unrecorded::part(overview.run.total, overview.run.not_recorded));
+    parts.extend(overview.kept.clone());
     parts.extend(coverage_and_findings(overview));
     parts.join(" · ")
+}
+
+/// The heading of the classes of time.
+pub fn where_time_went(overview: &Overview) -> &'static str {
+    if overview.run.not_recorded > 0.0 { "Where recorded time went" } else { WHERE }
 }
 
 /// Numbers of ranks and of threads.

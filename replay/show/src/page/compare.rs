@@ -109,10 +109,7 @@ fn add_times(made: &Made<'_, '_>, remarks: &mut Vec<String>, html: &mut Html) {
     for (side, opened) in ["A", "B"].into_iter().zip(made.opened) {
         let Some(first) = opened.first() else { continue };
         match waiting_over_time(first, OVER_TIME) {
-            Ok(Some(window)) => {
-                let shares: Vec<f64> = (0..window.columns).map(|at| window.share(0, at)).collect();
-                sides.push((side, shares, end(first)));
-            }
+            Ok(Some(shares)) => sides.push((side, shares, end(first))),
             Ok(None) => {}
             Err(error) => remarks.push(format!("{}: {error}; shown without", first.path.display())),
         }
@@ -137,7 +134,7 @@ fn add_times(made: &Made<'_, '_>, remarks: &mut Vec<String>, html: &mut Html) {
         [("class", "times"), ("role", "region"), ("tabindex", "0"), ("aria-label", words::OVER_TIME)];
     html.open("div", &region).open("div", &[("class", "zoomed")]);
     for (side, shares, end) in sides {
-        let most = shares.iter().copied().fold(0.0, f64::max);
+        let most = shares.iter().flatten().copied().fold(0.0, f64::max);
         let (most, end_words) = (numbers::share(most), numbers::seconds(end));
         html.element("h3", &[], &format!("{side}: {most} at most, until {end_words}"));
         let label = format!("{side}: {most} at most, from 0 s to {end_words}");

@@ -43,8 +43,7 @@ pub(super) fn first(
     add_classes(overview, &mut html);
     match waiting_over_time(opened, OVER_TIME) {
         Ok(None) => {}
-        Ok(Some(window)) => {
-            let shares: Vec<f64> = (0..window.columns).map(|column| window.share(0, column)).collect();
+        Ok(Some(shares)) => {
             html.open("section", &[("id", "first-time")]);
             html.element("h2", &[], words::OVER_TIME);
             let end = end(opened);
@@ -83,7 +82,7 @@ fn add_classes(overview: &Overview, html: &mut Html) {
         return;
     }
     html.open("section", &[("id", "first-classes")]);
-    html.element("h2", &[], words::WHERE);
+    html.element("h2", &[], words::where_time_went(overview));
     svg::bar(&classes, html);
     html.open("table", &[("class", "numbers")]).open("thead", &[]).open("tr", &[]);
     html.element("td", &[], "");

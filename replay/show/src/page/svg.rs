@@ -30,10 +30,11 @@ pub(super) fn bar(classes: &[ClassTime], html: &mut Html) {
     html.close("svg");
 }
 
-/// The share of waiting over time, from 0 to `end` seconds.
-pub(super) fn over_time(shares: &[f64], end: f64, html: &mut Html) {
-    let most = shares.iter().copied().fold(0.0, f64::max);
-    let words = format!("{} at most, from 0 s to {}", numbers::share(most), numbers::seconds(end));
+/// The share of waiting over time, from 0 to `end` seconds; what is not known is left out.
+pub(super) fn over_time(shares: &[Option<f64>], end: f64, html: &mut Html) {
+    let most = shares.iter().flatten().copied().fold(0.0, f64::max);
+    let off = if shares.contains(&None) { "; empty where recording was off" } else { "" };
+    let words = format!("{} at most, from 0 s to {}{off}", numbers::share(most), numbers::seconds(end));
     open(&words, 84.0, html);
     #[expect(clippy::cast_precision_loss, reason = "some hundred cells")]
     let (left, count) = (44.0, shares.len().max(1) as f64);
@@ -44,7 +45,7 @@ pub(super) fn over_time(shares: &[f64], end: f64, html: &mut Html) {
     let mut path = format!("M{left:.2} 64");
     let mut x = left;
     for share in shares {
-        let y = 64.0 - 60.0 * share;
+        let y = 64.0 - 60.0 * share.unwrap_or(0.0);
         path += &format!("V{y:.2}H{:.2}", x + width);
         x += width;
     }
@@ -69,7 +70,7 @@ pub(super) fn over_time(shares: &[f64], end: f64, html: &mut Html) {
 }
 
 /// The share of waiting over time without an axis, as wide as its place; of this, the run takes a part.
-pub(super) fn strip(shares: &[f64], part: f64, words: &str, html: &mut Html) {
+pub(super) fn strip(shares: &[Option<f64>], part: f64, words: &str, html: &mut Html) {
     let attributes = [
         ("viewBox", "0 0 1 1"),
         ("preserveAspectRatio", "none"),
@@ -84,7 +85,7 @@ pub(super) fn strip(shares: &[f64], part: f64, words: &str, html: &mut Html) {
     let width = part.min(1.0) / shares.len().max(1) as f64;
     let (mut path, mut x) = (String::from("M0 1"), 0.0);
     for share in shares {
-        path += &format!("V{:.3}H{:.5}", 1.0 - share, x + width);
+        path += &format!("V{:.3}H{:.5}", 1.0 - share.unwrap_or(0.0), x + width);
         x += width;
     }
     path += "V1Z";

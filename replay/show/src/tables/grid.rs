@@ -37,6 +37,18 @@ impl Window {
         }
     }
 
+    /// The same share of what is not in the classes of another window of the same cells.
+    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    pub fn share_without(&self, off: &Window, row: usize, column: usize) -> f64 {
+        let at = row * self.columns + column;
+        match (self.ticks.get(at), self.all.get(at), off.ticks.get(at)) {
+            (Some(&ticks), Some(&all), Some(&off)) if all > off => {
+                (ticks as f64 / (all - off) as f64).clamp(0.0, 1.0)
+            }
+            _ => 0.0,
+        }
+    }
+
     /// Begin and end of a column, in ticks.
     pub fn times(&self, column: usize) -> (u64, u64) {
         let width = (self.end - self.begin) / (self.columns as u64).max(1);

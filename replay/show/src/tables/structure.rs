@@ -119,6 +119,8 @@ pub struct Node {
     pub visits: u64,
     /// Ticks in its calls.
     pub times: Times,
+    /// Whether it is no call, but the time for which recording was off.
+    pub is_gap: bool,
 }
 
 /// An edge of a graph.
@@ -243,14 +245,19 @@ impl Group {
         self.nodes.get(at)
     }
 
-    /// Ticks of its lowest location.
+    /// Ticks of its lowest location that were recorded.
     pub fn own_ticks(&self) -> i64 {
-        let nodes = self.nodes.iter().map(|node| node.times[0]);
+        let nodes = self.nodes.iter().map(Node::recorded_ticks);
         nodes.chain(self.edges.iter().map(|edge| edge.times[0])).fold(0, i64::saturating_add)
     }
 }
 
 impl Node {
+    /// Ticks in its calls; none of what was not recorded.
+    pub fn recorded_ticks(&self) -> i64 {
+        if self.is_gap { 0 } else { self.times[0] }
+    }
+
     /// File and line of the call, as far as they are known.
     pub fn place(&self) -> String {
         let file = self.file.rsplit('/').next().unwrap_or_default();
@@ -339,6 +346,7 @@ fn read_nodes(cube: &Cube, table: &Table, groups: &mut [Group]) -> Result<()> {
     let (number, key) = (numbers(&columns, "node")?, numbers(&columns, "key")?);
     let cnode = columns.positions("cnode", cube.cnodes.len())?;
     let (around, visits, times) = (places(&columns, "loop")?, columns.integers("visits")?, times(&columns)?);
+    let is_gap = columns.integers("is_gap")?;
     // Many nodes have one name.
     let mut names: FxHashSet<Rc<str>> = FxHashSet::default();
     let mut shared = |name: &str| -> Rc<str> {
@@ -366,6 +374,7 @@ fn read_nodes(cube: &Cube, table: &Table, groups: &mut [Group]) -> Result<()> {
             around: around[row],
             visits: count(visits[row]),
             times: times[row],
+            is_gap: is_gap[row] > 0,
         });
     }
     Ok(())

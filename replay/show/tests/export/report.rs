@@ -113,6 +113,7 @@ fn manifest(names: &Names) -> Manifest {
         program: names.program.clone(),
         recorder: "tests".into(),
         semantics: "corrected".into(),
+        recorded: None,
         main_loop: None,
         classes: vec![class("compute", "work"), class("late_sender", "wait")],
         levels: vec![

@@ -19,7 +19,7 @@ use crate::tables::seconds;
 use crate::tables::waits::{Hop, Instance, chains, instances, is_below, join};
 use crate::tables::windows::Window;
 use crate::values::Unit;
-use crate::{paths, places};
+use crate::{paths, places, unrecorded};
 use remarks::{is_wanted, remarks};
 
 /// Rows that people get if they do not say how many.
@@ -73,7 +73,12 @@ impl<'n> Names<'n> {
     }
 
     fn function(&self, cnode: Option<usize>) -> &str {
-        cnode.map_or("?", |at| paths::name(self.cube, CnodeId(at)))
+        cnode.map_or("?", |at| unrecorded::function(self.cube, CnodeId(at)))
+    }
+
+    /// Whether a call path is time in which recording was off.
+    fn is_off(&self, cnode: Option<usize>) -> bool {
+        cnode.is_some_and(|at| unrecorded::is_off(self.cube, CnodeId(at)))
     }
 
     fn path(&self, cnode: Option<usize>) -> String {
@@ -390,7 +395,10 @@ fn add_chain(number: usize, wait: &Instance, hops: &[Hop], names: &Names<'_>, do
     let hops = hops.iter().filter(|hop| hop.instance + 1 == number && hop.hop > 0);
     let mut cause = (wait.cause_location, wait.cause_cnode);
     // Of the first cause only: the excess is that over the location of this wait.
-    let origin = wait.origin_cnode.map(|at| format!(" (most in excess: {})", names.function(Some(at))));
+    let origin = wait.origin_cnode.map(|at| match names.is_off(Some(at)) {
+        true => " (not recorded for a while before)".to_owned(),
+        false => format!(" (most in excess: {})", names.function(Some(at))),
+    });
     let mut origin = origin.unwrap_or_default();
     for hop in hops {
         let time = numbers::seconds(names.seconds(hop.ticks));

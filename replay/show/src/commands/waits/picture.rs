@@ -61,9 +61,19 @@ pub(super) fn draw(
     }
     if let (Some(_), Some(_), Some(origin)) = (wait.location, wait.cause_location, wait.origin_cnode) {
         let [waits, cause] = [wait.location, wait.cause_location].map(|location| names.location(location));
-        let origin = names.function(Some(origin));
-        let text =
-            format!("since both last synchronised, {cause} spent most time in excess of {waits} in {origin}");
+        let text = match names.is_off(Some(origin)) {
+            true => {
+                format!(
+                    "since both last synchronised, {cause} was not recorded for a while: what it did is unknown"
+                )
+            }
+            false => {
+                let origin = names.function(Some(origin));
+                format!(
+                    "since both last synchronised, {cause} spent most time in excess of {waits} in {origin}"
+                )
+            }
+        };
         document.text(Line::styled(text, Style::Dim).indented(1));
     }
     if let Some(bytes) = u32::try_from(wait.bytes).ok().filter(|_| wait.tag >= 0) {

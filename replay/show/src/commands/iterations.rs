@@ -126,9 +126,11 @@ impl<'n> Numbers<'n> {
         let recorded = self.recorded?;
         let Recorded { iterations, of, .. } = recorded;
         if recorded.is_short && !recorded.are_main_loop {
-            let text = format!(
-                "These are not the {iterations} iterations of {of} that were kept in the short archive"
-            );
+            let kept = match iterations {
+                1 => "iteration".to_owned(),
+                count => format!("{count} iterations"),
+            };
+            let text = format!("These are not the {kept} of {of} that the short archive was made of");
             return Some(Line::styled(text, Style::Warning));
         }
         let text = match recorded.is_short {

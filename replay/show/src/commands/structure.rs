@@ -56,9 +56,10 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let sizes = places::sizes(opened.cube());
     let name = title(&name_of(opened.cube(), &sizes, group), group);
     document.fact("group", name.clone());
-    document.text(
-        Line::styled(name, Style::Strong).and(format!(": {}", measures(&structure, group)), Style::Plain),
-    );
+    document.text(Line::styled(name, Style::Strong).and(
+        format!(": {}", measures(&structure, group, is_part(group, opened.manifest.as_ref()))),
+        Style::Plain,
+    ));
     let lines = tree(&structure, group);
     for line in &lines {
         document.text(shown(line, group));
@@ -77,7 +78,8 @@ fn all(structure: &Structure) -> u64 {
 }
 
 /// Calls, places and loops of a group, and the main loop.
-fn measures(structure: &Structure, group: &Group) -> String {
+fn measures(structure: &Structure, group: &Group, is_part: bool) -> String {
+    let whole = if is_part { "the recorded time" } else { "the time" };
     let off = || group.nodes.iter().filter(|node| node.is_gap);
     let steps = off().fold(group.steps, |steps, node| steps.saturating_sub(node.visits));
     let count = u64::from(group.count).saturating_sub(off().count() as u64);
@@ -86,7 +88,7 @@ fn measures(structure: &Structure, group: &Group) -> String {
         Some(main) => {
             let ticks = [main.times[0], group.own_ticks()].map(|ticks| structure.seconds(ticks));
             let share = numbers::share(ticks[0] / ticks[1].max(f64::MIN_POSITIVE));
-            format!("{places}; {share} of the time is in iterations of LOOP {}", group.loop_name(main.number))
+            format!("{places}; {share} of {whole} is in iterations of LOOP {}", group.loop_name(main.number))
         }
         None if group.main.is_none() && !group.loops.is_empty() => {
             format!("{places}; none of the loops is the one of replay-analyze --loop")
@@ -126,12 +128,16 @@ fn data(lines: &[TreeLine], structure: &Structure, group: &Group) -> Table {
     table.data_only()
 }
 
+/// Whether only a part of the time was recorded.
+fn is_part(group: &Group, manifest: Option<&Manifest>) -> bool {
+    let has_gap = group.nodes.iter().any(|node| node.is_gap);
+    has_gap || manifest.is_some_and(|manifest| manifest.summary.not_recorded > 0.0)
+}
+
 /// What else is to be known.
 fn remarks(structure: &Structure, group: &Group, manifest: Option<&Manifest>) -> Vec<String> {
     let mut remarks = Vec::new();
-    let is_part = group.nodes.iter().any(|node| node.is_gap)
-        || manifest.is_some_and(|manifest| manifest.summary.not_recorded > 0.0);
-    if is_part {
+    if is_part(group, manifest) {
         let kept = if manifest.and_then(unrecorded::kept).is_some() { "kept" } else { "recorded" };
         remarks.push(format!(
             "calls, iterations and times are those that were {kept}: iterations are counted from 1"

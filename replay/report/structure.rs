@@ -198,6 +198,8 @@ impl MainLoop {
         };
         let Signature { clusters, mut outliers, trend, predictions, .. } =
             structure.signature.clone().unwrap_or_default();
+        // How long those took that are not all recorded says nothing about the program.
+        outliers.retain(|outlier| !iterations[outlier.place].has_gap);
         outliers.sort_by(|a, b| b.excess.abs().total_cmp(&a.excess.abs()));
         let [usual_computation, ..] = median(|one| one.computation.most);
         let causes = structure.series.as_ref().map_or(&[][..], |series| &series.causes);

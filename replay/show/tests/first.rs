@@ -47,6 +47,35 @@ fn shares_are_of_the_waiting_and_waiting_without_cause_is_said() {
 }
 
 #[test]
+fn shares_are_of_the_recorded_time_and_nothing_is_advised_about_the_rest() {
+    let text = shown(|path| example::report_with_off("measurement").write(path, &[]));
+    assert_has(
+        &text,
+        &["71.9 % of the recorded time is waiting.", "46 % of it recorded", "Where recorded time went"],
+    );
+    assert_has(
+        &text,
+        &["Recording was off where 29 % of all delay costs were caused: by what is not known."],
+    );
+    assert!(!text.contains("MEASUREMENT OFF"), "{text}");
+    // A function of the program.
+    let text = shown(|path| example::report_with_off("compiler").write(path, &[]));
+    assert_has(&text, &["32.7 % of the time is waiting.", "Where time went", "MEASUREMENT OFF"]);
+    assert!(!text.contains("recorded") && !text.contains("Recording"), "{text}");
+}
+
+#[test]
+fn time_that_was_not_recorded_is_in_the_manifest_too() {
+    let text = changed(|summary| summary["not_recorded"] = json!(1.002));
+    assert_has(
+        &text,
+        &["71.9 % of the recorded time is waiting", "25 % of it recorded", "Where recorded time went"],
+    );
+    let text = changed(|_| {});
+    assert_has(&text, &["71.9 % of the time is waiting", "Where time went"]);
+}
+
+#[test]
 fn costs_that_are_more_than_the_waiting_are_no_part_of_it() {
     let text = changed(|summary| summary["costs"] = json!(0.5));
     assert_has(&text, &["The largest delay costs are those of work on rank 0: 0.180 s, 36 % of all."]);

@@ -326,7 +326,7 @@ fn kind_column(main_loop: &MainLoop, numbers: &Numbers<'_>) -> Column {
 /// What is special about an iteration. Kept ones have others around them in the source.
 fn remark(it: &Iteration, is_kept: bool) -> String {
     let remarks = [
-        (it.is_unlike && !is_kept, "unlike others"),
+        (it.is_unlike && !is_kept && !it.has_gap, "unlike others"),
         (it.has_gap, "not all recorded"),
         (it.is_border && !is_kept, "first or last"),
     ];

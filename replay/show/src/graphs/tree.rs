@@ -202,6 +202,9 @@ impl<'t> Tree<'t> {
             Some(node) => named(node),
             None => format!("node {number}"),
         };
+        if calls == 0 && loops == 0 && !nodes.is_empty() {
+            return (0, unrecorded::UNKNOWN.to_owned());
+        }
         let mut text = counted(calls, "call");
         if loops > 0 {
             text += &format!(" with {}", counted(loops, "loop"));
@@ -431,6 +434,8 @@ mod tests {
         );
         let lines = tree(&structure, group);
         assert_eq!(lines.iter().map(|line| line.ticks).sum::<i64>(), group.own_ticks());
+        let only = structure_of(&[OFF]);
+        assert_eq!(printed(&only).last().unwrap(), "(not recorded)");
         let alone = structure_of(&["a", "b", OFF]);
         assert_eq!(printed(&alone).last().unwrap(), "2 calls: a (a.c:1) … (not recorded)");
     }

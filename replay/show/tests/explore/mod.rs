@@ -193,6 +193,19 @@ fn shares_are_of_the_root_or_of_what_is_selected() {
 }
 
 #[test]
+fn shares_of_time_with_gaps_say_so() {
+    for (paradigm, expected) in [("measurement", "% of time with gaps"), ("compiler", "% of time ")] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.cubex");
+        example::report_with_off(paradigm).write(&path, &[]);
+        let opened = open(path.to_str().unwrap());
+        let mut session = Session::new(&opened, &UNICODE, (120, 30));
+        let text = session.text_after("%");
+        assert!(text.contains(expected) && (paradigm == "measurement" || !text.contains("gaps")), "{text}");
+    }
+}
+
+#[test]
 fn exclusive_values_are_those_of_call_paths_alone() {
     let (_directory, path) = example();
     let opened = open(&path);

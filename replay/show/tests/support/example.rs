@@ -84,6 +84,23 @@ pub(crate) fn report(names: &Names) -> Maker {
     maker
 }
 
+/// The report without its details, with 0.4 s in a call `MEASUREMENT OFF` of some paradigm, which made others wait for 0.1 s.
+pub(crate) fn report_with_off(paradigm: &str) -> Maker {
+    let mut maker = report(&Names::default());
+    let off = maker.call("MEASUREMENT OFF", Some(CnodeId(1)));
+    let region = maker.cube.cnodes[off.0].region;
+    maker.cube.regions[region.0].paradigm = paradigm.into();
+    for name in ["time", "comp"] {
+        let metric = maker.cube.metric_named(name).expect("a metric");
+        maker.row(metric, off, &[0.1; 4]);
+    }
+    for name in ["delay", "delay_latesender"] {
+        let metric = maker.cube.metric_named(name).expect("a metric");
+        maker.row(metric, off, &[0.0, 0.0, 0.0, 0.1]);
+    }
+    maker
+}
+
 pub(crate) fn manifest(names: &Names) -> Manifest {
     let class = |name: &str, title: &str, role: &str, adds: &[&str], subtracts: &[&str]| Class {
         name: name.into(),

@@ -4,6 +4,7 @@ mod accounts;
 mod cube;
 mod culprits;
 mod focus;
+mod found;
 mod index;
 mod locations;
 mod manifest;
@@ -24,9 +25,10 @@ mod write;
 
 pub(crate) use cube::region;
 pub use focus::FocusSummary;
+pub use found::{FoundIterations, Moment};
 pub use recorded::{
-    ComparedIterations, Extrapolated, FoundIterations, ITERATIONS_TABLE, IterationColumns, IterationTimes,
-    RecordedIterations, ShortProperties,
+    ComparedIterations, Extrapolated, ITERATIONS_TABLE, IterationColumns, IterationTimes, RecordedIterations,
+    ShortProperties,
 };
 pub(crate) use structure::loop_place;
 pub use structure::{Kind, MainLoop, StructureSummary, Unlike};

@@ -10,8 +10,8 @@ use details::Table;
 use model::Ticks;
 use otf2::Archive;
 
+use super::found::{FoundIterations, Moment};
 use super::summary::printable;
-use crate::int::to_u64;
 use crate::metrics::Metrics;
 use crate::structure::FoundStructure;
 use crate::trace::Trace;
@@ -94,29 +94,6 @@ pub struct ComparedIterations {
     pub moments: Vec<Moment>,
     /// The iterations of the main loop; `None` before loops are looked for, and if they are not.
     pub found: Option<FoundIterations>,
-}
-
-/// When a recorded iteration was.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Moment {
-    /// Its number in the loop.
-    pub number: u64,
-    /// When the last process began it, in seconds since the begin of the trace.
-    pub begin: f64,
-    /// Seconds until the last process was through.
-    pub elapsed: f64,
-}
-
-/// The iterations of the main loop of a recording that was limited to some.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct FoundIterations {
-    /// How many there are; 0 without a loop.
-    pub count: u64,
-    /// Those that are recorded ones, as stretches: the number of the first here, its number in the program's loop, and how many
-    /// these are.
-    pub numbers: Vec<[u64; 3]>,
-    /// Whether they are the recorded ones, all of them and no others.
-    pub are_recorded: bool,
 }
 
 /// A wait state in iterations that stand for others.
@@ -269,36 +246,6 @@ fn dropped(text: &str) -> Vec<String> {
         count.and_then(|count| count.parse().ok()).is_some_and(|count: u64| count > 0)
     };
     text.split(", ").filter(has_any).map(str::to_owned).collect()
-}
-
-impl FoundIterations {
-    /// Finds which iterations, by their begin and length in seconds, are recorded ones: those that begin when these did, give or take
-    /// half of them, and are at least half and at most twice as long.
-    fn new(iterations: &[[f64; 2]], moments: &[Moment]) -> FoundIterations {
-        let mut numbers: Vec<[u64; 3]> = Vec::new();
-        let mut rest = moments.iter().peekable();
-        let mut same = 0;
-        for (place, &[begin, elapsed]) in (1..).zip(iterations) {
-            let is_before = |moment: &Moment| moment.begin + moment.elapsed / 2.0 < begin;
-            while rest.next_if(|moment| is_before(moment)).is_some() {}
-            let is_it = |moment: &Moment| {
-                let is_as_long = elapsed >= moment.elapsed / 2.0 && elapsed <= 2.0 * moment.elapsed;
-                is_as_long && (moment.begin - begin).abs() <= moment.elapsed / 2.0
-            };
-            let Some(moment) = rest.next_if(|moment| is_it(moment)) else { continue };
-            same += 1;
-            match numbers.last_mut() {
-                Some([first, number, count])
-                    if *first + *count == place && *number + *count == moment.number =>
-                {
-                    *count += 1;
-                }
-                _ => numbers.push([place, moment.number, 1]),
-            }
-        }
-        let are_recorded = same == iterations.len() && same == moments.len();
-        FoundIterations { count: to_u64(iterations.len()), numbers, are_recorded }
-    }
 }
 
 fn unreadable(path: &Path, cause: &str) -> RecordedIterations {
@@ -524,13 +471,13 @@ mod tests {
     }
 
     fn said(rows: &[Row], count: Option<u64>) -> String {
-        let compared = compare(rows, count, same()).unwrap();
+        let compared = compare(rows, count, (same, same)).unwrap();
         RecordedIterations::Known(Box::new(compared)).to_string()
     }
 
     /// Ticks are seconds.
-    fn same() -> (fn(u64) -> f64, fn(u64) -> f64) {
-        (|ticks| ticks as f64, |time| time as f64)
+    fn same(ticks: u64) -> f64 {
+        ticks as f64
     }
 
     /// Recorded iterations 8, 9 and 12 as kept ones of these weights, in a run with iterations of these begins and lengths.
@@ -540,29 +487,13 @@ mod tests {
             .filter(|row| row.is_recorded)
             .zip(weights)
             .for_each(|(row, &it)| row.weight = Some(it));
-        let mut compared = compare(&rows, Some(12), same()).unwrap();
+        let mut compared = compare(&rows, Some(12), (same, same)).unwrap();
         compared.found = Some(FoundIterations::new(times, &compared.moments));
         compared
     }
 
     /// The three iterations as they are found again.
     const AGAIN: [[f64; 2]; 3] = [[80.0, 10.0], [90.0, 10.0], [120.0, 9.0]];
-
-    #[test]
-    fn found_iterations_have_the_numbers_of_those_that_were_recorded() {
-        let numbers = |times: &[[f64; 2]]| {
-            let FoundIterations { numbers, are_recorded, .. } = found(times, &[]).found.unwrap();
-            (numbers, are_recorded)
-        };
-        assert_eq!(numbers(&AGAIN), (vec![[1, 8, 2], [3, 12, 1]], true));
-        // The begin of the program was recorded, too.
-        let with_begin = [[10.0, 10.0], [20.0, 10.0], [81.0, 11.0], [92.0, 8.0], [119.0, 10.0]];
-        assert_eq!(numbers(&with_begin), (vec![[3, 8, 2], [5, 12, 1]], false));
-        // Those of a loop inside of it, and two as one.
-        assert_eq!(numbers(&[[80.0, 3.0], [83.0, 3.0], [86.0, 3.0]]), (vec![], false));
-        assert_eq!(numbers(&[[80.0, 25.0], [120.0, 10.0]]), (vec![[2, 12, 1]], false));
-        assert_eq!(numbers(&[]), (vec![], false));
-    }
 
     #[test]
     fn numbers_are_said_if_they_are_not_those_of_the_loop() {
@@ -632,7 +563,7 @@ mod tests {
         let mut long = steady();
         long[1].elapsed = 40;
         assert!(said(&long, None).ends_with("41.2 % too long\n"), "{}", said(&long, None));
-        assert_eq!(compare(&steady()[3..5], None, same()), None);
+        assert_eq!(compare(&steady()[3..5], None, (same, same)), None);
     }
 
     #[test]

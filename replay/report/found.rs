@@ -1,0 +1,79 @@
+//! Which iterations of the main loop are those that a recording was limited to (structure 3.7 and 5).
+
+use crate::int::to_u64;
+
+/// When a recorded iteration was.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Moment {
+    /// Its number in the loop.
+    pub number: u64,
+    /// When the last process began it, in seconds since the begin of the trace.
+    pub begin: f64,
+    /// Seconds until the last process was through.
+    pub elapsed: f64,
+}
+
+/// The iterations of the main loop of a recording that was limited to some.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct FoundIterations {
+    /// How many there are; 0 without a loop.
+    pub count: u64,
+    /// Those that are recorded ones, as stretches: the number of the first here, its number in the program's loop, and how many
+    /// these are.
+    pub numbers: Vec<[u64; 3]>,
+    /// Whether they are the recorded ones, all of them and no others.
+    pub are_recorded: bool,
+}
+
+impl FoundIterations {
+    /// Finds which iterations, by their begin and length in seconds, are recorded ones: those that begin when these did, give or take
+    /// half of them, and are at least half and at most twice as long.
+    pub(super) fn new(iterations: &[[f64; 2]], moments: &[Moment]) -> FoundIterations {
+        let mut numbers: Vec<[u64; 3]> = Vec::new();
+        let mut rest = moments.iter().peekable();
+        let mut same = 0;
+        for (place, &[begin, elapsed]) in (1..).zip(iterations) {
+            let is_before = |moment: &Moment| moment.begin + moment.elapsed / 2.0 < begin;
+            while rest.next_if(|moment| is_before(moment)).is_some() {}
+            let is_it = |moment: &Moment| {
+                let is_as_long = elapsed >= moment.elapsed / 2.0 && elapsed <= 2.0 * moment.elapsed;
+                is_as_long && (moment.begin - begin).abs() <= moment.elapsed / 2.0
+            };
+            let Some(moment) = rest.next_if(|moment| is_it(moment)) else { continue };
+            same += 1;
+            match numbers.last_mut() {
+                Some([first, number, count])
+                    if *first + *count == place && *number + *count == moment.number =>
+                {
+                    *count += 1;
+                }
+                _ => numbers.push([place, moment.number, 1]),
+            }
+        }
+        let are_recorded = same == iterations.len() && same == moments.len();
+        FoundIterations { count: to_u64(iterations.len()), numbers, are_recorded }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn found_iterations_have_the_numbers_of_those_that_were_recorded() {
+        let moment = |number, begin| Moment { number, begin, elapsed: 10.0 };
+        let moments = [moment(8, 80.0), moment(9, 90.0), moment(12, 120.0)];
+        let numbers = |times: &[[f64; 2]]| {
+            let FoundIterations { numbers, are_recorded, .. } = FoundIterations::new(times, &moments);
+            (numbers, are_recorded)
+        };
+        assert_eq!(numbers(&[[80.0, 10.0], [90.0, 10.0], [120.0, 9.0]]), (vec![[1, 8, 2], [3, 12, 1]], true));
+        // The begin of the program was recorded, too.
+        let with_begin = [[10.0, 10.0], [20.0, 10.0], [81.0, 11.0], [92.0, 8.0], [119.0, 10.0]];
+        assert_eq!(numbers(&with_begin), (vec![[3, 8, 2], [5, 12, 1]], false));
+        // Those of a loop inside of it, and two as one.
+        assert_eq!(numbers(&[[80.0, 3.0], [83.0, 3.0], [86.0, 3.0]]), (vec![], false));
+        assert_eq!(numbers(&[[80.0, 25.0], [120.0, 10.0]]), (vec![[2, 12, 1]], false));
+        assert_eq!(numbers(&[]), (vec![], false));
+    }
+}

@@ -109,6 +109,13 @@ fn expect_same(recorded: &Recorded, ranks: u32, expected: impl Iterator<Item = u
 
 const NO_BEGIN: &str = "--until-stable=0";
 
+/// The lines of the block Structure about all iterations, and about those of them that are recorded.
+fn of_all_and_of_these(structure: &[String]) -> [&str; 2] {
+    let these = structure.iter().position(|line| line.starts_with("  Of these "));
+    let these = these.unwrap_or_else(|| panic!("{structure:?}"));
+    [&structure[these - 1], &structure[these]]
+}
+
 /// Records ten of 400 iterations, without the begin, and returns the first one.
 fn expect_ten(test: &str, ranks: u32, kind: &str, way: Invocation) -> Option<u64> {
     let options = ["--iterations=10", NO_BEGIN];
@@ -119,7 +126,7 @@ fn expect_ten(test: &str, ranks: u32, kind: &str, way: Invocation) -> Option<u64
     expect_same(&recorded, ranks, first..=last);
     let said = format!("recorded iterations {first}-{last} of 400 of the loop at MPI_Irecv (");
     assert!(recorded.last_line.contains(&said), "{}", recorded.last_line);
-    let [.., all, these] = &recorded.structure[..] else { panic!("{:?}", recorded.structure) };
+    let [all, these] = of_all_and_of_these(&recorded.structure);
     assert!(all.starts_with("  All 400 iterations of the loop at MPI_Irecv ("), "{:?}", recorded.structure);
     assert!(these.starts_with(&format!("  Of these {first}-{last} took ")), "{:?}", recorded.structure);
     Some(first)
@@ -228,7 +235,7 @@ fn program_that_is_killed_inside_of_a_window_leaves_what_was_recorded() {
 fn times_of_iterations_survive_a_kill() {
     let options = ["--iterations=10", NO_BEGIN];
     let Some(it) = killed("iterations_killed_behind", "300", &options) else { return };
-    let [.., all, these] = &it.structure[..] else { panic!("{:?}", it.structure) };
+    let [all, these] = of_all_and_of_these(&it.structure);
     // Of the 299th nobody has come to the begin of the next but where it was killed.
     assert!(all.starts_with("  Iterations 1-298 of the loop at MPI_Irecv ("), "{all}");
     assert!(all.contains("), all whose times are known, took "), "{all}");

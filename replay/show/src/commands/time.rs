@@ -74,16 +74,14 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let name = |at| places::name(cube, &sizes, LocationId(at));
     let columns =
         if output.is_for_scripts() { COLUMNS } else { output.screen().width.saturating_sub(18).max(8) };
+    let (left_out, locations) = (not_recorded(manifest, &classes), cube.locations.len());
     let request =
-        Request { classes: &classes, locations: cube.locations.len(), rows: args.rows, columns, from, to };
-    let off = not_recorded(manifest, &classes);
-    let off = Request { classes: &off, ..request };
-    let [window, off] = [request, off].map(|request| opened.in_details(window(manifest, &table, &request)));
-    let (window, off) = (window?, off?);
+        Request { classes: &classes, left_out: &left_out, locations, rows: args.rows, columns, from, to };
+    let window = opened.in_details(window(manifest, &table, &request))?;
     let mut document = Document::new("time");
     document.fact("file", opened.path.display().to_string());
     document.fact("class", args.class.clone());
-    draw(manifest, (&window, &off), &args.class, cube, output.screen(), &mut document);
+    draw(manifest, &window, &args.class, cube, output.screen(), &mut document);
     document.table(data(manifest, &window, &name));
     output.print(&document)?;
     Ok(Status::Done)
@@ -141,7 +139,7 @@ fn shade(share: f64, screen: &Screen) -> char {
 
 fn draw(
     manifest: &Manifest,
-    (window, off): (&Window, &Window),
+    window: &Window,
     class: &str,
     cube: &Cube,
     screen: &Screen,
@@ -152,7 +150,7 @@ fn draw(
         || (0..window.rows.len()).flat_map(|row| (0..window.columns).map(move |column| (row, column)));
     let mut legend =
         format!("{class}: {} is a quarter, half, three quarters, all of the time", shades.join(" "));
-    if cells().any(|(row, column)| is_unknown(off, row, column)) {
+    if cells().any(|(row, column)| is_unknown(window, row, column)) {
         legend += &format!("; {} was not recorded", unknown(screen));
     }
     document.text(Line::styled(legend, Style::Dim));
@@ -161,9 +159,9 @@ fn draw(
     let sizes = places::sizes(cube);
     let is_grouped = window.rows.iter().any(|&(_, count)| count > 1);
     for (row, &(first, count)) in window.rows.iter().enumerate() {
-        let sign = |column: usize| match is_unknown(off, row, column) {
+        let sign = |column: usize| match is_unknown(window, row, column) {
             true if window.share(row, column) <= 0.0 => unknown(screen),
-            _ => shade(window.share_without(off, row, column), screen),
+            _ => shade(window.share(row, column), screen),
         };
         let line: String = (0..window.columns).map(sign).collect();
         let label = match is_grouped {
@@ -180,8 +178,8 @@ fn draw(
 }
 
 /// Whether most of a cell was not recorded.
-fn is_unknown(off: &Window, row: usize, column: usize) -> bool {
-    off.share(row, column) > 0.5
+fn is_unknown(window: &Window, row: usize, column: usize) -> bool {
+    window.share_left_out(row, column) > 0.5
 }
 
 /// The name of neighbouring locations: of their ranks if these are whole, else their numbers.
@@ -241,14 +239,14 @@ pub(crate) fn waiting_over_time(opened: &Opened, columns: usize) -> Result<Optio
     let Some(table) = opened.table("grid")? else { return Ok(None) };
     let Ok(classes) = selected(manifest, WAITING) else { return Ok(None) };
     let locations = opened.cube().locations.len();
-    let request = Request { classes: &classes, locations, rows: 1, columns, from: 0, to: manifest.end };
-    let off = not_recorded(manifest, &classes);
-    let off = Request { classes: &off, ..request };
-    let [waiting, off] = [request, off].map(|request| opened.in_details(window(manifest, &table, &request)));
-    let (waiting, off) = (waiting?, off?);
+    let left_out = not_recorded(manifest, &classes);
+    let to = manifest.end;
+    let request =
+        Request { classes: &classes, left_out: &left_out, locations, rows: 1, columns, from: 0, to };
+    let waiting = opened.in_details(window(manifest, &table, &request))?;
     let share = |column: usize| {
-        let share = waiting.share_without(&off, 0, column);
-        (share > 0.0 || !is_unknown(&off, 0, column)).then_some(share)
+        let share = waiting.share(0, column);
+        (share > 0.0 || !is_unknown(&waiting, 0, column)).then_some(share)
     };
     Ok(Some((0..waiting.columns).map(share).collect()))
 }

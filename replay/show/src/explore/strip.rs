@@ -38,6 +38,7 @@ pub(super) fn read(opened: &Opened, key: &Key) -> Result<Option<Strip>> {
     let locations = opened.cube().locations.len();
     let request = Request {
         classes: &key.classes,
+        left_out: &[],
         locations,
         rows: if key.is_of_all { 1 } else { locations },
         columns: key.columns,
@@ -88,6 +89,7 @@ pub(super) fn of_locations(strip: &Strip, locations: &[usize]) -> Strip {
     let mut sum = Strip {
         rows: vec![(0, locations.len())],
         ticks: vec![0; strip.columns],
+        left_out: vec![0; strip.columns],
         all: vec![0; strip.columns],
         ..*strip
     };
@@ -155,6 +157,7 @@ mod tests {
             end: 20,
             columns: 2,
             ticks: vec![1, 2, 4, 8, 16, 32],
+            left_out: vec![0; 6],
             all: vec![20, 20, 20, 20, 10, 10],
         };
         let sum = of_locations(&strip, &[2, 3, 4]);

@@ -22,31 +22,26 @@ pub struct Window {
     pub columns: usize,
     /// Ticks in the classes that were asked for, row by row.
     pub ticks: Vec<i64>,
+    /// Ticks in the classes that are left out of shares, row by row.
+    pub left_out: Vec<i64>,
     /// Ticks that all locations of the cell have, row by row.
     pub all: Vec<i64>,
 }
 
 impl Window {
-    /// The share of a cell's time in the classes that were asked for, from 0 to 1.
-    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    /// The share of a cell's time in the classes that were asked for, from 0 to 1; of its time without what is left out.
     pub fn share(&self, row: usize, column: usize) -> f64 {
         let at = row * self.columns + column;
-        match (self.ticks.get(at), self.all.get(at)) {
-            (Some(&ticks), Some(&all)) if all > 0 => (ticks as f64 / all as f64).clamp(0.0, 1.0),
+        match (self.ticks.get(at), self.all.get(at), self.left_out.get(at)) {
+            (Some(&ticks), Some(&all), Some(&left_out)) => share(ticks, all - left_out),
             _ => 0.0,
         }
     }
 
-    /// The same share of what is not in the classes of another window of the same cells.
-    #[expect(clippy::cast_precision_loss, reason = "a share")]
-    pub fn share_without(&self, off: &Window, row: usize, column: usize) -> f64 {
+    /// The share of a cell's time that is left out, from 0 to 1.
+    pub fn share_left_out(&self, row: usize, column: usize) -> f64 {
         let at = row * self.columns + column;
-        match (self.ticks.get(at), self.all.get(at), off.ticks.get(at)) {
-            (Some(&ticks), Some(&all), Some(&off)) if all > off => {
-                (ticks as f64 / (all - off) as f64).clamp(0.0, 1.0)
-            }
-            _ => 0.0,
-        }
+        self.left_out.get(at).zip(self.all.get(at)).map_or(0.0, |(&left_out, &all)| share(left_out, all))
     }
 
     /// Begin and end of a column, in ticks.
@@ -56,11 +51,19 @@ impl Window {
     }
 }
 
+/// A part of ticks as a share, from 0 to 1; 0 of nothing.
+#[expect(clippy::cast_precision_loss, reason = "a share")]
+fn share(ticks: i64, all: i64) -> f64 {
+    if all > 0 { (ticks as f64 / all as f64).clamp(0.0, 1.0) } else { 0.0 }
+}
+
 /// What of the grid is asked for.
 #[derive(Clone, Debug)]
 pub struct Request<'r> {
     /// Whether a class counts, by number.
     pub classes: &'r [bool],
+    /// Whether shares are of the time without a class, by number; none of those that count.
+    pub left_out: &'r [bool],
     /// Number of locations.
     pub locations: usize,
     /// The most rows and columns.
@@ -103,18 +106,23 @@ pub fn window(manifest: &Manifest, table: &Table, request: &Request<'_>) -> Resu
         ["level", "class", "group", "groups"].map(|name| columns.integers(name));
     let (levels, classes, firsts, groups) = (levels?, classes?, firsts?, groups?);
     for (row, bytes) in columns.bytes("values")?.iter().enumerate() {
-        let is_wanted =
-            usize::try_from(classes[row]).is_ok_and(|class| request.classes.get(class) == Some(&true));
-        if usize::try_from(levels[row]) != Ok(enough) || !is_wanted {
+        if usize::try_from(levels[row]) != Ok(enough) {
             continue;
         }
+        let is_in =
+            |list: &[bool]| usize::try_from(classes[row]).is_ok_and(|class| list.get(class) == Some(&true));
+        let cells = match (is_in(request.classes), is_in(request.left_out)) {
+            (true, _) => &mut window.ticks,
+            (false, true) => &mut window.left_out,
+            (false, false) => continue,
+        };
         let first = u64::try_from(firsts[row]).unwrap_or(u64::MAX);
         let count = u64::try_from(groups[row]).unwrap_or(u64::MAX);
         if first.checked_add(count).is_none_or(|end| end > level.groups) {
             return Err(columns.wrong(&format!("row {row}: groups beyond the {} of its level", level.groups)));
         }
         let wrong = |what: &str| columns.wrong(&format!("row {row}: {what}"));
-        add(&mut window, level, request, first, count, bytes).map_err(wrong)?;
+        add((cells, window.columns), level, request, first, count, bytes).map_err(wrong)?;
     }
     Ok(window)
 }
@@ -159,14 +167,15 @@ fn empty(level: &Level, request: &Request<'_>) -> Window {
         end: (first + columns as u64 * each) * level.bin_ticks,
         columns,
         ticks: vec![0; all.len()],
+        left_out: vec![0; all.len()],
         all,
         rows,
     }
 }
 
-/// Adds the values of a row of the table: group by group the bins' ticks, zeros counted.
+/// Adds the values of a row of the table to cells of so many columns: group by group the bins' ticks, zeros counted.
 fn add(
-    window: &mut Window,
+    (window_cells, columns): (&mut [i64], usize),
     level: &Level,
     request: &Request<'_>,
     first_group: u64,
@@ -189,8 +198,8 @@ fn add(
         if (first_bin..last_bin).contains(&bin) {
             let row = usize::try_from(group / groups_of_row).unwrap_or(usize::MAX);
             let column = usize::try_from((bin - first_bin) / each).unwrap_or(usize::MAX);
-            let at = row.checked_mul(window.columns).and_then(|at| at.checked_add(column));
-            let sum = at.and_then(|at| window.ticks.get_mut(at)).ok_or("a group without locations")?;
+            let at = row.checked_mul(columns).and_then(|at| at.checked_add(column));
+            let sum = at.and_then(|at| window_cells.get_mut(at)).ok_or("a group without locations")?;
             *sum = sum.saturating_add(ticks);
         }
         cell += 1;
@@ -235,7 +244,7 @@ mod tests {
     }
 
     fn request(rows: usize, columns: usize, from: u64) -> Request<'static> {
-        Request { classes: &[true], locations: 2, rows, columns, from, to: 40 }
+        Request { classes: &[true], left_out: &[], locations: 2, rows, columns, from, to: 40 }
     }
 
     #[test]
@@ -247,6 +256,28 @@ mod tests {
         assert_eq!(of(1, 2, 0).all, [40, 40]);
         let late = of(2, 9, 20);
         assert_eq!((late.ticks, late.begin, late.end), (vec![5, 0, 0, -3], 20, 40));
+    }
+
+    #[test]
+    fn shares_are_of_the_time_without_what_is_left_out() {
+        let (manifest, mut table) = table(&[0, 0, 20, 10, 0, 3, 5]);
+        for column in &mut table.columns {
+            match &mut column.values {
+                Values::U8(rows) if column.name == "class" => rows.push(1),
+                Values::U8(rows) => rows.push(rows[0]),
+                Values::U32(rows) => rows.push(rows[0]),
+                Values::Bytes(rows) => rows.push(vec![12, 20, 0, 5]),
+                _ => unreachable!("no such column"),
+            }
+        }
+        let shares = |classes, left_out| {
+            let request = Request { classes, left_out, ..request(1, 2, 0) };
+            let window = window(&manifest, &table, &request).unwrap();
+            [0, 1].map(|column| (window.share(0, column), window.share_left_out(0, column)))
+        };
+        assert_eq!(shares(&[true, false], &[]), [(0.25, 0.0), (0.05, 0.0)]);
+        assert_eq!(shares(&[true, false], &[false, true]), [(10.0 / 24.0, 0.4), (0.05, 0.0)]);
+        assert_eq!(shares(&[true, true], &[false, true]), [(0.65, 0.0), (0.05, 0.0)]);
     }
 
     #[test]

@@ -15,6 +15,13 @@ pub struct Window {
 
 wire!(Window { begin, end });
 
+impl Window {
+    /// How many ticks lie in both.
+    pub fn overlap(self, other: Window) -> Ticks {
+        (self.end.min(other.end) - self.begin.max(other.begin)).max(0)
+    }
+}
+
 /// Disjoint windows in the order of time, none empty, none touching the next.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Windows {
@@ -76,9 +83,9 @@ impl Windows {
         if ticks <= 0 {
             return if self.contains(begin) { ticks } else { 0 };
         }
-        let end = begin.saturating_add(ticks);
-        let windows = self.list[self.ended(begin)..].iter().take_while(|window| window.begin < end);
-        windows.map(|window| window.end.min(end) - window.begin.max(begin)).sum()
+        let all = Window { begin, end: begin.saturating_add(ticks) };
+        let windows = self.list[self.ended(begin)..].iter().take_while(|window| window.begin < all.end);
+        windows.map(|window| window.overlap(all)).sum()
     }
 
     /// The time of a border by its number: begin and end of the first window, and so on.

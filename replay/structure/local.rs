@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use structure::{Forest, Graph, GraphBuilder, Iteration, Iterations, LoopId, LoopTotals, Node, Step};
 
 use crate::call_tree::{CallPath, NO_SITE};
+use crate::focus::Window;
 use crate::ids::PathId;
 use crate::int::{to_u32, to_u64};
 use crate::walk::{Steps, TimedStep};
@@ -66,6 +67,13 @@ pub struct OwnIteration {
     pub has_gap: bool,
 }
 
+impl OwnIteration {
+    /// From begin to end.
+    pub(super) fn window(&self) -> Window {
+        Window { begin: self.begin, end: self.end }
+    }
+}
+
 impl Local {
     /// Finds the structure of a location.
     pub(crate) fn new(steps: &Steps, paths: &[CallPath], wanted: Level) -> Local {
@@ -105,9 +113,14 @@ impl Local {
 
 /// Recorded time and number of the iterations of each loop.
 fn totals(steps: &Steps, iterations: &Iterations) -> Vec<LoopTotals> {
+    // The enter of each step, and the leave of the last one.
     let mut enters: Vec<Ticks> = Vec::with_capacity(steps.len() + 1);
-    enters.extend(steps.recorded().map(|(enter, _)| enter));
-    enters.extend(steps.recorded().last().map(|(_, leave)| leave));
+    let mut last = None;
+    for (enter, leave) in steps.recorded() {
+        enters.push(enter);
+        last = Some(leave);
+    }
+    enters.extend(last);
     let ticks = |it: &Iteration| enters[it.end as usize] - enters[it.first as usize];
     let total = |all: &Vec<Iteration>| LoopTotals {
         ticks: all.iter().map(ticks).fold(0, Ticks::saturating_add),

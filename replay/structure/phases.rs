@@ -129,7 +129,7 @@ fn candidates(
         for Visit { phase, window, .. } in &walked.visits {
             if let Some(visits) = visits.get_mut(usize::from(*phase)) {
                 *visits += 1;
-                sums[usize::from(*phase)].1 += i128::from(overlap(*window, run));
+                sums[usize::from(*phase)].1 += i128::from(window.overlap(run));
             }
         }
         sums.iter_mut().zip(visits).for_each(|((least, _), visits)| *least = visits.min(*least));
@@ -175,18 +175,9 @@ fn run_of(trace: &Trace, walked: &Walked) -> Window {
     let of_key = |key: u32| kind(key).map_or([false, false], |kind| [kind.is_init, kind.is_finalize]);
     let of_keys: Vec<[bool; 2]> = (0..to_u32(steps.keys.len())).map(of_key).collect();
     let call = |which: usize| steps.iter().find(|step| of_keys[step.key as usize][which]);
-    if of_keys.iter().any(|[is_init, _]| *is_init) {
-        run.begin = call(0).map_or(run.begin, |step| step.leave);
-    }
-    if of_keys.iter().any(|[_, is_finalize]| *is_finalize) {
-        run.end = call(1).map_or(run.end, |step| step.enter);
-    }
+    run.begin = call(0).map_or(run.begin, |step| step.leave);
+    run.end = call(1).map_or(run.end, |step| step.enter);
     run
-}
-
-/// How many ticks lie in both windows.
-fn overlap(one: Window, other: Window) -> Ticks {
-    (one.end.min(other.end) - one.begin.max(other.begin)).max(0)
 }
 
 /// The visits of a phase as iterations of all locations with steps, whose processes have them.
@@ -235,7 +226,7 @@ fn timed(visits: &[&Visit], steps: &Steps, is_main: bool) -> Vec<OwnIteration> {
         if let Some((_, [begin, end])) = cuts.next_if(|(before, _)| *before == number) {
             let cut = Window { begin: *begin, end: *end };
             for own in all[open..].iter_mut().take_while(|own| own.begin < cut.end) {
-                own.has_gap |= !is_main && overlap(cut, Window { begin: own.begin, end: own.end }) > 0;
+                own.has_gap |= !is_main && own.window().overlap(cut) > 0;
             }
         }
         while all.get(open).is_some_and(|own| own.end <= enter) {
@@ -248,7 +239,7 @@ fn timed(visits: &[&Visit], steps: &Steps, is_main: bool) -> Vec<OwnIteration> {
         }
         let step = Window { begin: enter, end: leave };
         for own in all[open..].iter_mut().take_while(|own| own.begin <= enter || own.begin < leave) {
-            let ticks = overlap(step, Window { begin: own.begin, end: own.end });
+            let ticks = own.window().overlap(step);
             match is_gap[key as usize] {
                 true => own.has_gap |= ticks > 0,
                 // What was done while recording was off is not known.
@@ -291,7 +282,7 @@ pub(super) fn ticks_in_run(trace: &Trace, agreed: &Agreed, processes: &[Walked])
             let numbered = line.own.iter().enumerate();
             let numbered =
                 numbered.filter(|(place, _)| line.number_of_all(Some(*place), agreed.iterations) > 0);
-            let inside = numbered.map(|(_, own)| overlap(Window { begin: own.begin, end: own.end }, run));
+            let inside = numbered.map(|(_, own)| own.window().overlap(run));
             ticks += inside.map(i128::from).sum::<i128>();
         }
     }

@@ -140,6 +140,8 @@ impl fmt::Display for StructureSummary {
 pub struct MainLoop {
     /// What the user asked for instead of the loop with most time.
     pub choice: Option<String>,
+    /// Whether the iterations are described; else it is only named.
+    pub is_notable: bool,
     /// The phase whose visits are the iterations, and where it is in the source, if that is known; `None` of a loop.
     pub phase: Option<[String; 2]>,
     /// The functions that all its calls have in common.
@@ -247,6 +249,7 @@ impl MainLoop {
         });
         MainLoop {
             choice: structure.choice.as_ref().map(ToString::to_string),
+            is_notable: structure.is_notable(),
             phase,
             call_path: names::regions(trace, &place.regions),
             header,
@@ -369,8 +372,7 @@ impl MainLoop {
 
 impl fmt::Display for MainLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_notable = self.iterations >= ITERATIONS && self.share >= SHARE;
-        if !is_notable && self.choice.is_none() {
+        if !self.is_notable {
             let (share, path) = (100.0 * self.share, printable(&self.call_path));
             if self.share >= SHARE {
                 return writeln!(

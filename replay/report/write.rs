@@ -86,8 +86,18 @@ pub fn write(
     exchange: &mut dyn Exchange,
 ) -> Result<Option<(Summary, Complete)>, Error> {
     let compares = compares(tools.trace, paths);
-    let Found { results, findings, statistics, doubtful, violations, .. } = found;
-    let Found { culprits, structure, focus, mut recorded, details, .. } = found;
+    let Found {
+        results,
+        findings,
+        statistics,
+        doubtful,
+        violations,
+        culprits,
+        structure,
+        focus,
+        mut recorded,
+        details,
+    } = found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
     let mut survey = Survey::new(&locations);
     let computed = std::mem::take(&mut survey.totals).of_all(exchange)?;

@@ -10,12 +10,12 @@ use generate::{Job, Pattern};
 use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::{Options, Semantics};
-use show::output::Surroundings;
 use show::status::Status;
 use structure::{Graph, Node, TemporalGraph};
 
 use crate::oracle::random::lawful;
 use crate::oracle::read::read;
+use crate::show::show;
 use crate::support::parse::Case;
 use crate::support::report::Table;
 use crate::support::tables::{Details, Row};
@@ -41,11 +41,9 @@ fn orders(report: &Path) -> Vec<Vec<u8>> {
 fn export(format: &str, report: &Path) -> Vec<u8> {
     let directory = in_memory();
     let out = directory.path().join("out");
-    let (mut results, mut messages) = (Vec::new(), Vec::new());
     let [report, path] = [report, &out].map(|path| path.to_str().unwrap());
-    let arguments = ["replay-show", "export", format, report, "-o", path].map(Into::into);
-    let status = show::cli::run(arguments, &Surroundings::default(), &mut results, &mut messages);
-    assert_eq!(status, Status::Done, "{}", String::from_utf8_lossy(&messages));
+    let (status, _, messages) = show(&["export", format, report, "-o", path], &[]);
+    assert_eq!(status, Status::Done, "{messages}");
     std::fs::read(out).unwrap()
 }
 

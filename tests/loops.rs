@@ -7,9 +7,9 @@ use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::structure::{FoundStructure, Structure};
 use replay::{Focus, LoopChoice, MainLoop, Options, Outcome, Semantics, StructureSummary};
-use show::output::Surroundings;
 use show::status::Status;
 
+use crate::show::show;
 use crate::structure::compare_sums;
 use crate::support::parse::Case;
 use crate::support::report::Table;
@@ -55,11 +55,9 @@ fn summary(experiment: &Path, choice: &str) -> (MainLoop, String) {
 
 /// What replay-show prints.
 fn shown(arguments: &[&str]) -> String {
-    let (mut results, mut messages) = (Vec::new(), Vec::new());
-    let arguments = ["replay-show"].iter().chain(arguments).map(Into::into);
-    let status = show::cli::run(arguments, &Surroundings::default(), &mut results, &mut messages);
-    assert_eq!(status, Status::Done, "{}", String::from_utf8_lossy(&messages));
-    String::from_utf8(results).unwrap()
+    let (status, results, messages) = show(arguments, &[]);
+    assert_eq!(status, Status::Done, "{messages}");
+    results
 }
 
 #[test]

@@ -10,23 +10,16 @@ use replay::metrics::Metrics;
 use replay::short::ShortOptions;
 use replay::{RecordedIterations, Semantics};
 use serde_json::Value;
-use show::output::Surroundings;
 use show::status::Status;
 
 use crate::short::{Shortened, generated, job, keeping, kept, shorten};
-use crate::show::json;
+use crate::show::{json, show};
 use crate::support::parse::Case;
 use crate::support::{analyze, archive, in_memory, write};
 
 /// What `replay-show` prints for people, and its messages.
 fn shown(arguments: &[&str]) -> (String, String) {
-    let (mut results, mut messages) = (Vec::new(), Vec::new());
-    let variables = [("LANG", "C.UTF-8"), ("COLUMNS", "400")];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let surroundings = Surroundings { variables, ..Surroundings::default() };
-    let all = ["replay-show"].iter().chain(arguments).map(std::ffi::OsString::from);
-    let status = show::cli::run(all, &surroundings, &mut results, &mut messages);
-    let [results, messages] = [results, messages].map(|bytes| String::from_utf8(bytes).unwrap());
+    let (status, results, messages) = show(arguments, &[("LANG", "C.UTF-8"), ("COLUMNS", "400")]);
     assert_eq!(status, Status::Done, "{messages}");
     (results.replace('\u{a0}', " "), messages.replace('\u{a0}', " "))
 }
@@ -256,10 +249,7 @@ fn a_directory_with_one_report_of_a_part_of_the_run_has_that_report() {
     assert_eq!(json(&[&directory])["file"], report.display().to_string());
     let other = folder.path().join("trace.focus-time=1-2.cubex");
     fs::copy(&report, &other).unwrap();
-    let mut messages = Vec::new();
-    let all = ["replay-show", &directory].map(std::ffi::OsString::from);
-    let status = show::cli::run(all, &Surroundings::default(), &mut Vec::new(), &mut messages);
-    let messages = String::from_utf8(messages).unwrap();
+    let (status, _, messages) = show(&[&directory], &[]);
     assert!(
         status != Status::Done && messages.contains("there are 2 of parts of the run, such as"),
         "{messages}"

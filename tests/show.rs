@@ -13,13 +13,22 @@ use show::status::Status;
 use crate::interop::python;
 use crate::support::{analyze, archive, archives, fresh, project, run};
 
+/// How `replay-show` ends with some variables of the environment, what it prints, and its messages.
+pub(crate) fn show(arguments: &[&str], variables: &[(&str, &str)]) -> (Status, String, String) {
+    let (mut results, mut messages) = (Vec::new(), Vec::new());
+    let variables = variables.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let surroundings = Surroundings { variables, ..Surroundings::default() };
+    let arguments = ["replay-show"].iter().chain(arguments).map(OsString::from);
+    let status = show::cli::run(arguments, &surroundings, &mut results, &mut messages);
+    let [results, messages] = [results, messages].map(|bytes| String::from_utf8(bytes).unwrap());
+    (status, results, messages)
+}
+
 /// What `replay-show` prints for scripts.
 pub(crate) fn json(arguments: &[&str]) -> Value {
-    let (mut results, mut messages) = (Vec::new(), Vec::new());
-    let arguments = ["replay-show", "--json"].iter().chain(arguments).map(OsString::from);
-    let status = show::cli::run(arguments, &Surroundings::default(), &mut results, &mut messages);
-    assert_eq!(status, Status::Done, "{}", String::from_utf8_lossy(&messages));
-    serde_json::from_slice(&results).unwrap()
+    let (status, results, messages) = show(&[&["--json"], arguments].concat(), &[]);
+    assert_eq!(status, Status::Done, "{messages}");
+    serde_json::from_str(&results).unwrap()
 }
 
 /// Exclusive values by metric, call path and location, as pycubexr reads them.
@@ -203,14 +212,8 @@ fn last_line_of_the_analysis_is_a_command_for_the_report() {
 
 /// What `replay-show` prints for people, on a screen of 96 columns, or its message.
 pub(crate) fn printed(arguments: &[&str]) -> Result<String, String> {
-    let variables = [("LANG", "C.UTF-8"), ("COLUMNS", "96")];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let (mut results, mut messages) = (Vec::new(), Vec::new());
-    let arguments = ["replay-show"].iter().chain(arguments).map(OsString::from);
-    let surroundings = Surroundings { variables, ..Surroundings::default() };
-    let status = show::cli::run(arguments, &surroundings, &mut results, &mut messages);
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    if status == Status::Done { Ok(text(results)) } else { Err(text(messages)) }
+    let (status, results, messages) = show(arguments, &[("LANG", "C.UTF-8"), ("COLUMNS", "96")]);
+    if status == Status::Done { Ok(results) } else { Err(messages) }
 }
 
 #[test]

@@ -330,7 +330,7 @@ impl Job {
         let mut corrected = Corrected::default();
         if self.corrects_clocks {
             let notes =
-                Notes { positions: Positions::Records, scheme: None, has_steps: false, windows: None };
+                Notes { positions: Positions::Records, scheme: None, has_steps: false, has_marks: false, windows: None };
             let walked = self.walk(notes, &[], &[], None, exchange, progress)?;
             progress.phase("correct clocks");
             let matching = matching::bytes_needed(trace, &walked, is_alone, false);
@@ -352,7 +352,7 @@ impl Job {
             None => None,
         };
         let windows = focused.as_ref().map_or(&[][..], |focused| &focused.windows);
-        let notes = Notes { positions, scheme, has_steps: self.has_structure, windows: None };
+        let notes = Notes { positions, scheme, has_steps: self.has_structure, has_marks: false, windows: None };
         let mut walked = self.walk(notes, &corrected.times, windows, details.as_mut(), exchange, progress)?;
         corrected.times = Vec::new();
 

@@ -239,3 +239,15 @@ fn standard_set_is_sorted_by_gain_and_together_gains_no_less_than_its_best() {
         }
     }
 }
+
+#[test]
+fn example_in_the_readme_is_what_the_analyzer_prints() {
+    let summary = what_if(&archive("imbalance_chain.4"), "").unwrap().to_string();
+    let readme = include_str!("../README.md");
+    for line in summary.lines().filter(|line| !line.is_empty()) {
+        assert!(readme.contains(&format!("    {line}\n")), "not in the README: {line}");
+    }
+    // The example says that to share the work gains nothing.
+    let shared = what_if(&archive("imbalance_chain.4"), "balance=imbalance_chain/work").unwrap();
+    assert!(shared.gains[0].gain.abs() < 0.0005, "{shared}");
+}

@@ -6,7 +6,7 @@ use clap::{Parser, ValueEnum};
 use otf2::Io;
 use replay::options::{INSTANCES, WINDOWS};
 use replay::short::{KEPT, ShortOptions};
-use replay::{DetailsPlace, Focus, LoopChoice, MemoryLimit, Options, Semantics};
+use replay::{DetailsPlace, Focus, LoopChoice, MemoryLimit, Options, Semantics, WhatIf};
 
 /// Find where the ranks of an MPI program waited for each other, and why.
 ///
@@ -113,6 +113,24 @@ pub(crate) struct Cli {
     #[arg(long, requires = "short", hide_short_help = true)]
     keep_outside: bool,
 
+    /// Say how long the run would have taken under other conditions [default: what is usually worth a try]
+    ///
+    /// Who waits for whom is kept, when is computed anew. Scenarios have commas between them, and the changes of one have +:
+    /// same, fitted, ideal (MPI takes no time but waiting), latency=F, bandwidth=F, add=MICROSECONDS to each message, eager=all or
+    /// eager=BYTES, remove=PATH (operations of many), early-send=PATH, cpu=F@PATH@RANK (work takes F times as long), level=PATH@RANK
+    /// (work above the mean of all is gone), level=auto, balance=PATH. PATH is names of a call path in a row, with slashes
+    /// between them.
+    #[arg(
+        long,
+        value_name = "SCENARIOS",
+        value_parser = WhatIf::parse,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        conflicts_with = "focus"
+    )]
+    what_if: Option<WhatIf>,
+
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
     clock_correction: bool,
@@ -192,6 +210,7 @@ impl Cli {
                 keep: self.keep.map_or(KEPT, usize::from),
                 keep_outside: self.keep_outside,
             }),
+            what_if: self.what_if.clone(),
             clock_correction: self.clock_correction,
             force: self.force,
             ..Options::new(&self.experiment)

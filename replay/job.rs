@@ -43,6 +43,7 @@ use crate::structure::{Agreed, Asked, ByIteration, FoundStructure, LoopChoice};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::{Notes, Positions, Walked};
+use crate::what_if::{TimedGraph, WhatIf};
 use crate::{
     Outcome, assignment, causes, clock_correction, clock_errors, deadlock, focus, matching, report, scratch,
     short, signals, statistics, structure, tell, thread_waits, trace, wait_states, walk,
@@ -73,6 +74,8 @@ pub(crate) struct Job {
     /// Names of regions whose visits are phases.
     pub(crate) phases: Vec<String>,
     short: Option<ShortOptions>,
+    /// Other conditions, under which the run is replayed.
+    what_if: Option<WhatIf>,
     /// The directory of the short archive, at the process of worker 0.
     short_directory: Option<NewDirectory>,
     /// What is known of the iterations that the recording was limited to.
@@ -174,6 +177,7 @@ impl Job {
             focus: options.focus.clone(),
             phases,
             short: options.short.clone(),
+            what_if: options.what_if.clone(),
             short_directory,
             recorded,
             details_place: options.details_place(),
@@ -329,8 +333,13 @@ impl Job {
         let mut findings = Findings::default();
         let mut corrected = Corrected::default();
         if self.corrects_clocks {
-            let notes =
-                Notes { positions: Positions::Records, scheme: None, has_steps: false, windows: None };
+            let notes = Notes {
+                positions: Positions::Records,
+                scheme: None,
+                has_steps: false,
+                has_marks: false,
+                windows: None,
+            };
             let walked = self.walk(notes, &[], &[], None, exchange, progress)?;
             progress.phase("correct clocks");
             let matching = matching::bytes_needed(trace, &walked, is_alone, false);
@@ -338,7 +347,8 @@ impl Job {
             corrected = clock_correction::correct(&tools, walked, &mut findings, exchange)?;
         }
         let scheme = self.scheme.as_ref();
-        let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
+        let needs_journals = metrics.has_causes || self.what_if.is_some();
+        let positions = if needs_journals { Positions::Journal } else { Positions::Nothing };
         let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme, block));
         let focused = match self.focus.is_empty() {
             true => None,
@@ -352,7 +362,13 @@ impl Job {
             None => None,
         };
         let windows = focused.as_ref().map_or(&[][..], |focused| &focused.windows);
-        let notes = Notes { positions, scheme, has_steps: self.has_structure, windows: None };
+        let notes = Notes {
+            positions,
+            scheme,
+            has_steps: self.has_structure,
+            has_marks: self.what_if.is_some(),
+            windows: None,
+        };
         let mut walked = self.walk(notes, &corrected.times, windows, details.as_mut(), exchange, progress)?;
         corrected.times = Vec::new();
 
@@ -368,6 +384,16 @@ impl Job {
             self.structure(&tools, &walked, &matches, &mut findings, details.as_mut(), exchange)?;
         for walked in &mut walked {
             (walked.steps, walked.visits) = Default::default();
+        }
+        let timed = match &self.what_if {
+            Some(_) => {
+                memory.check(TimedGraph::bytes_needed(&walked))?;
+                Some(TimedGraph::build(&tools, &walked, &matches, exchange)?)
+            }
+            None => None,
+        };
+        for walked in &mut walked {
+            walked.notes = Vec::new();
         }
 
         progress.phase("find wait states");
@@ -438,6 +464,13 @@ impl Job {
             structure.series = Some(by_iteration.of_all(exchange)?);
         }
 
+        let predictions = match (&self.what_if, timed) {
+            (Some(what_if), Some(timed)) => {
+                progress.phase("replay under other conditions");
+                Some(timed.predict(&tools, &processes, what_if, &mut findings, exchange)?)
+            }
+            _ => None,
+        };
         let short = match (&self.short, plan) {
             (Some(options), Some(plan)) => {
                 progress.phase("write short archive");
@@ -476,6 +509,7 @@ impl Job {
             structure: &found_structure,
             focus: focus_summary,
             recorded: self.recorded.clone(),
+            predictions,
             details,
         };
         let (target, recorder) = (self.target.clone(), &self.archive.anchor().creator);

@@ -73,6 +73,7 @@ mod transfers;
 mod unexplained;
 pub mod wait_states;
 pub mod walk;
+pub mod what_if;
 pub mod wire;
 
 use tracing::debug;
@@ -86,6 +87,7 @@ pub use report::{
     Summary, WaitState,
 };
 pub use structure::LoopChoice;
+pub use what_if::WhatIf;
 
 use crate::job::Job;
 use crate::progress::Progress;

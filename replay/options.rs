@@ -8,6 +8,7 @@ use crate::focus::Focus;
 use crate::short::ShortOptions;
 use crate::solvers;
 use crate::structure::LoopChoice;
+use crate::what_if::WhatIf;
 
 /// The definitions of wait states to follow. `docs/differences.md` lists how they differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -97,6 +98,8 @@ pub struct Options {
     pub focus: Vec<Focus>,
     /// Write an archive with those iterations that stand for all others.
     pub short: Option<ShortOptions>,
+    /// Replay the run as it would have been under other conditions; not at all without.
+    pub what_if: Option<WhatIf>,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -122,6 +125,7 @@ impl Options {
             choice: None,
             focus: Vec::new(),
             short: None,
+            what_if: None,
             clock_correction: false,
             force: false,
         }

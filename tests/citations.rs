@@ -104,7 +104,9 @@ fn every_section_and_oddity_that_a_page_cites_is_in_the_specification() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     // Specifications cite their own sections.
     let is_own = |path: &&PathBuf| {
-        ["specification.md", "rest-of-mpi.md", "structure.md"].iter().any(|own| path.ends_with(own))
+        ["specification.md", "rest-of-mpi.md", "structure.md", "what-if.md"]
+            .iter()
+            .any(|own| path.ends_with(own))
     };
     for page in files(&docs, "md").iter().filter(|path| !is_own(path)) {
         let mut dangling = headings.dangling(&fs::read_to_string(page).unwrap().replace('\n', " "));
@@ -112,6 +114,34 @@ fn every_section_and_oddity_that_a_page_cites_is_in_the_specification() {
         dangling.retain(|citation| citation.trim_matches(['(', ')']).parse::<u32>().is_err());
         assert!(dangling.is_empty(), "{}: {dangling:?}", page.display());
     }
+}
+
+#[test]
+fn every_section_of_what_if_that_a_source_cites_is_in_its_page() {
+    let page = include_str!("../docs/what-if.md");
+    let heading = Regex::new(r"(?m)^##+ (\d+(?:\.\d+)?) ").unwrap();
+    let headings: BTreeSet<&str> =
+        heading.captures_iter(page).map(|it| it.get(1).unwrap().as_str()).collect();
+    let (citation, number) =
+        (Regex::new(r"what-if ((?:\d+(?:\.\d+)*(?:, )?)+)").unwrap(), Regex::new(r"\d+(?:\.\d+)*").unwrap());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut count = 0;
+    for source in files(&root.join("replay"), "rs") {
+        for comment in comments(&fs::read_to_string(&source).unwrap()) {
+            for cited in citation.captures_iter(&comment) {
+                for section in number.find_iter(&cited[1]) {
+                    count += 1;
+                    assert!(
+                        headings.contains(section.as_str()),
+                        "{}: what-if {}",
+                        source.display(),
+                        section.as_str()
+                    );
+                }
+            }
+        }
+    }
+    assert!(count > 10, "{count} citations");
 }
 
 #[test]

@@ -186,7 +186,13 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
             &trace,
             &metrics,
             &files,
-            Notes { positions: Positions::Records, scheme: None, has_steps: false, windows: None },
+            Notes {
+                positions: Positions::Records,
+                scheme: None,
+                has_steps: false,
+                has_marks: false,
+                windows: None,
+            },
             &[],
             &memory,
         )

@@ -152,7 +152,7 @@ fn every_option_is_in_the_readme() {
     let help = String::from_utf8(help.stdout).unwrap();
     let options = help.lines().filter_map(|line| {
         let line = line.trim_start();
-        line.starts_with('-').then(|| line.split([' ', ',']).find(|word| word.starts_with("--")))?
+        line.starts_with('-').then(|| line.split([' ', ',', '[']).find(|word| word.starts_with("--")))?
     });
     let options: Vec<&str> = options.collect();
     assert!(options.len() > 5, "{help}");

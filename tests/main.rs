@@ -40,3 +40,4 @@ mod short_shown;
 mod show;
 mod structure;
 mod support;
+mod what_if;

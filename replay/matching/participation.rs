@@ -153,6 +153,18 @@ impl PartKind {
     }
 }
 
+impl Participation {
+    /// When the call that starts the member's part was entered; of a non-blocking operation its request.
+    pub(crate) fn begun_at(&self) -> Ticks {
+        if self.kind.is_nonblocking() { self.begin } else { self.enter }
+    }
+
+    /// When the call that ends it was left.
+    pub(crate) fn left_at(&self) -> Ticks {
+        self.leave
+    }
+}
+
 wire!(Participation {
     [communicator, instance],
     [process, position],

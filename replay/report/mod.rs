@@ -21,6 +21,7 @@ mod summary;
 mod survey;
 mod target;
 mod waiting;
+mod what_if;
 mod write;
 
 pub(crate) use cube::region;
@@ -35,4 +36,5 @@ pub use structure::{Kind, MainLoop, StructureSummary, Unlike};
 pub(crate) use summary::printable;
 pub use summary::{Causes, Culprit, Summary, WaitState};
 pub use target::check_target;
+pub use what_if::{Gain, WhatIfSummary};
 pub use write::{Found, bytes_needed, write};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::focus::FocusSummary;
 use super::recorded::RecordedIterations;
 use super::structure::StructureSummary;
+use super::what_if::WhatIfSummary;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
 use crate::ids::ReportPath;
@@ -268,6 +269,8 @@ pub struct Summary {
     pub structure: StructureSummary,
     /// The iterations that the recording was limited to.
     pub recorded: RecordedIterations,
+    /// The run under other conditions.
+    pub what_if: Option<WhatIfSummary>,
     /// The short archive that was written.
     pub short: Option<ShortArchive>,
     /// Time of polling, if there is any.
@@ -355,6 +358,9 @@ impl fmt::Display for Summary {
         }
         write!(f, "{}{}", self.structure, self.recorded)?;
         self.causes.write(f, run)?;
+        if let Some(what_if) = &self.what_if {
+            write!(f, "{what_if}")?;
+        }
         if !self.ranks.is_empty() {
             writeln!(f, "\nRanks that wait most:")?;
         }

@@ -19,6 +19,7 @@ use super::statistics::{EXTENSION, text};
 use super::structure::StructureSummary;
 use super::summary::{self, Summary, examples, total};
 use super::survey::Survey;
+use super::what_if::WhatIfSummary;
 use crate::causes;
 use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
@@ -37,6 +38,7 @@ use crate::structure::FoundStructure;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::WalkedProcess;
+use crate::what_if::Predictions;
 
 /// Extension of the archive of details beside a report.
 pub(super) const DETAILS: &str = "details";
@@ -62,6 +64,8 @@ pub struct Found<'a> {
     pub focus: Option<FocusSummary>,
     /// What is known of the iterations that the recording was limited to.
     pub recorded: RecordedIterations,
+    /// The run under other conditions.
+    pub predictions: Option<Predictions>,
     /// The details, and where they go.
     pub details: Option<(DetailsPlace, Details)>,
 }
@@ -96,6 +100,7 @@ pub fn write(
         structure,
         focus,
         mut recorded,
+        predictions,
         details,
     } = found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
@@ -124,6 +129,8 @@ pub fn write(
                 summary.structure.of_representatives();
             }
             summary.recorded = recorded;
+            let clock = &tools.trace.definitions.clock;
+            summary.what_if = predictions.map(|predictions| WhatIfSummary::new(&predictions, clock));
             if let Some((place, details)) = details {
                 let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
                 add_details(&mut writer, place, &manifest, &details)?;
@@ -242,6 +249,7 @@ fn summarize(
         focus,
         structure: StructureSummary::default(),
         recorded: RecordedIterations::default(),
+        what_if: None,
         short: None,
         polled: waiting.polled(name, seconds),
         ranks: waiting.ranks(trace, run_times, seconds),

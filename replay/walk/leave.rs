@@ -3,6 +3,7 @@
 use model::Ticks;
 use patterns::matched::{CollectiveClass, Interval};
 
+use super::marks::Noted;
 use super::process::{ProcessWalk, call_of, close_call};
 use super::stack::{Frame, NONE};
 use super::thread::Elapsed;
@@ -137,7 +138,11 @@ impl ProcessWalk<'_> {
         state.stack.mpi_depth -= u32::from(kind.is_mpi);
         let is_outermost = kind.is_mpi && state.stack.mpi_depth == 0;
         let ticks = state.counted(frame.enter, time - frame.enter);
+        if frame.barrier != NONE && state.stack.mpi_depth == 0 {
+            state.note(Noted::LeaveBarrier(frame.barrier), time);
+        }
         if is_outermost {
+            state.note(Noted::Leave, time);
             state.elapsed.mpi += ticks;
             if let Some(steps) = &mut state.steps {
                 steps.leave(frame.path, (frame.enter, time), kind.polling.is_some());

@@ -7,6 +7,7 @@
 use model::{Paradigm, Ticks};
 use patterns::matched::Interval;
 
+use super::marks::Noted;
 use super::process::ProcessWalk;
 use crate::findings::Finding;
 use crate::ids::PathId;
@@ -31,6 +32,7 @@ impl ProcessWalk<'_> {
             self.threads[thread].ignore();
             return;
         }
+        self.note_threads(thread, Noted::Acquire((model.0, lock, order)), time);
         let location = self.threads[thread].location;
         let frame = self.threads[thread].stack.last();
         let class = |region: u32| self.trace.kinds.get(region as usize).and_then(|kind| kind.lock);
@@ -48,6 +50,7 @@ impl ProcessWalk<'_> {
             self.threads[thread].ignore();
             return;
         }
+        self.note_threads(thread, Noted::Release((model.0, lock, order)), time);
         let thread = &self.threads[thread];
         // Outside of any call the path is the root.
         let path = thread.stack.last().map_or(PathId::default(), |frame| frame.path);

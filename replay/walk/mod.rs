@@ -13,6 +13,7 @@ mod focus;
 mod gaps;
 mod leave;
 mod locks;
+mod marks;
 mod one_sided;
 mod pending;
 mod polls;
@@ -55,6 +56,7 @@ use crate::trace::Trace;
 use stream::Content;
 
 pub use attributes::KnownAttributes;
+pub use marks::{LockTurn, Note, Noted};
 pub use sampling::Sampled;
 pub use steps::{Between, StepKey, Steps, TimedStep};
 pub(crate) use stream::FARTHEST;
@@ -87,6 +89,8 @@ pub struct Notes<'a> {
     pub scheme: Option<&'a Scheme>,
     /// Whether steps are noted, for the structure of the run.
     pub has_steps: bool,
+    /// Whether events are noted between which the what-if replay takes durations; needs positions in the journal.
+    pub has_marks: bool,
     /// The windows of the process in which things count; `None` if all count.
     pub windows: Option<&'a Arc<Windows>>,
 }
@@ -176,6 +180,8 @@ pub struct Walked {
     pub records: Vec<RecordTimes>,
     /// The steps of each location; none unless they were noted.
     pub steps: Vec<Steps>,
+    /// Events of each location between which durations are taken; none unless they were noted.
+    pub notes: Vec<Vec<Note>>,
     /// Visits of phases by the main thread, in the order of their ends; none unless regions are phases.
     pub visits: Vec<Visit>,
     /// The part that later steps add to.
@@ -224,7 +230,13 @@ pub fn walk_again(
     calls: Vec<WindowCalls>,
     memory: &Memory,
 ) -> Result<(Walked, Vec<WindowCalls>), Error> {
-    let notes = Notes { positions: Positions::Nothing, scheme: None, has_steps: false, windows: None };
+    let notes = Notes {
+        positions: Positions::Nothing,
+        scheme: None,
+        has_steps: false,
+        has_marks: false,
+        windows: None,
+    };
     let mut state = process::ProcessWalk::new(trace, metrics, files.process, notes);
     state.keep_calls(calls);
     let mut state = walk_on(archive, state, files, &[], memory)?;

@@ -78,13 +78,14 @@ impl<'t> ProcessWalk<'t> {
         trace: &'t Trace,
         metrics: &'t Metrics,
         process: usize,
-        Notes { positions, scheme, has_steps, windows }: Notes<'t>,
+        Notes { positions, scheme, has_steps, has_marks, windows }: Notes<'t>,
     ) -> ProcessWalk<'t> {
         let locations = trace.processes[process].locations.clone();
         let bins = scheme.map(|scheme| scheme.bins);
         let new = |location: usize| {
             let mut thread = Thread::new(location, positions, bins, has_steps);
             windows.into_iter().for_each(|windows| thread.focus(windows));
+            thread.notes = has_marks.then(Vec::new);
             thread
         };
         ProcessWalk {
@@ -185,6 +186,9 @@ impl<'t> ProcessWalk<'t> {
             }
         }
         self.threads[thread].push(Frame { barrier, ..frame });
+        if self.threads[thread].notes.is_some() {
+            self.note_enter(thread, region, barrier, time);
+        }
         if makes_progress {
             self.enter_mpi(thread);
         }
@@ -395,11 +399,12 @@ impl<'t> ProcessWalk<'t> {
         let count = self.threads.len();
         let (mut locations, mut severities) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut journals, mut records) = (Vec::new(), Vec::new());
-        let (mut timelines, mut steps) = (Vec::new(), Vec::new());
+        let (mut timelines, mut steps, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         for (number, thread) in self.threads.iter_mut().enumerate() {
             match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
                 Numbering::Nothing | Numbering::Calls(_) => {}
                 Numbering::Journal(mut journal) => {
+                    thread.note_end(journal.len());
                     journal.shrink();
                     journals.reserve_exact(count - number);
                     journals.push(journal);
@@ -413,6 +418,7 @@ impl<'t> ProcessWalk<'t> {
             severities.push(thread.finish(time, visits));
             timelines.extend(thread.timeline.take().map(|timeline| timeline.finish()));
             steps.extend(thread.steps.take().map(|steps| steps.finish()));
+            notes.extend(thread.notes.take());
             let end = thread.at_finalize.unwrap_or(thread.elapsed);
             locations.push(WalkedLocation {
                 location: thread.location as usize,
@@ -430,6 +436,7 @@ impl<'t> ProcessWalk<'t> {
             journals,
             records,
             steps,
+            notes,
             visits: self.phases.visits,
             results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }

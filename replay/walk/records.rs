@@ -208,9 +208,9 @@ impl ProcessWalk<'_> {
             Event::ThreadFork { .. } | Event::OmpFork { .. } => self.fork(thread, time),
             Event::ThreadJoin { .. } | Event::OmpJoin {} => self.join(thread, time),
             Event::ThreadTeamBegin { thread_team } => {
-                self.begin_team(thread, mappings.global(MappingType::Comm, thread_team));
+                self.begin_team(thread, mappings.global(MappingType::Comm, thread_team), time);
             }
-            Event::ThreadTeamEnd { .. } => self.end_team(thread),
+            Event::ThreadTeamEnd { .. } => self.end_team(thread, time),
             Event::ThreadTaskCreate { thread_team, creating_thread, generation_number } => {
                 let team = mappings.global(MappingType::Comm, thread_team);
                 self.create_task(thread, (team, creating_thread, generation_number), time);

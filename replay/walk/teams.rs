@@ -7,6 +7,7 @@
 use model::Ticks;
 
 use super::barriers::TeamBarriers;
+use super::marks::Noted;
 use super::process::ProcessWalk;
 use crate::ids::{EventNumber, PathId, Row};
 use crate::journal::Spot;
@@ -63,11 +64,12 @@ impl ProcessWalk<'_> {
         };
         self.teams.open.push(team);
         self.threads[thread].member_of.push(number);
-        self.note(thread, number, TeamEventKind::Fork);
+        self.note_team(thread, number, TeamEventKind::Fork, time);
     }
 
-    /// Notes the current record of a thread as one about a team, if records are numbered.
-    fn note(&mut self, thread: usize, team: u32, kind: TeamEventKind) {
+    /// Notes the current record of a thread as one about a team, if records are numbered or events are noted.
+    fn note_team(&mut self, thread: usize, team: u32, kind: TeamEventKind, time: Ticks) {
+        self.note_threads(thread, Noted::Team(kind, team), time);
         let (location, position) = (self.threads[thread].location, self.threads[thread].record());
         if position != EventNumber::NONE {
             self.operations.teams.push(TeamEvent { team, kind, spot: Spot { location, position } });
@@ -105,7 +107,7 @@ impl ProcessWalk<'_> {
 
     /// Makes a thread a member of the innermost team with this communicator, or of the innermost one without
     /// a member yet; its call paths hang below the fork.
-    pub(super) fn begin_team(&mut self, thread: usize, communicator: u32) {
+    pub(super) fn begin_team(&mut self, thread: usize, communicator: u32, time: Ticks) {
         let state = &mut self.threads[thread];
         state.teams += 1;
         let is_it = |team: &Team, wanted| team.communicator == wanted;
@@ -122,14 +124,14 @@ impl ProcessWalk<'_> {
             }
         }
         let number = team.number;
-        self.note(thread, number, TeamEventKind::Begin);
+        self.note_team(thread, number, TeamEventKind::Begin, time);
     }
 
     /// Removes a thread from its innermost team; the thread that forked it stays until the join.
-    pub(super) fn end_team(&mut self, thread: usize) {
+    pub(super) fn end_team(&mut self, thread: usize, time: Ticks) {
         let innermost = self.threads[thread].member_of.last().copied();
         if let Some(number) = innermost {
-            self.note(thread, number, TeamEventKind::End);
+            self.note_team(thread, number, TeamEventKind::End, time);
         }
         let is_master =
             innermost.and_then(|number| self.teams.find(number)).is_some_and(|t| t.master == thread);
@@ -185,7 +187,7 @@ impl ProcessWalk<'_> {
     pub(super) fn join(&mut self, thread: usize, time: Ticks) {
         let Some(at) = self.teams.open.iter().rposition(|team| team.master == thread) else { return };
         let team = self.teams.open.remove(at);
-        self.note(thread, team.number, TeamEventKind::Join);
+        self.note_team(thread, team.number, TeamEventKind::Join, time);
         self.match_barriers(team.barriers);
         for (member, row, left) in team.left {
             let waited = (time - left).max(0);

@@ -9,7 +9,7 @@ use super::stack::{Frame, Stack};
 use super::steps::StepCollector;
 use super::tasks::Schedule;
 use super::timelines::ThreadTimeline;
-use super::{Positions, RecordTimes, WindowCalls};
+use super::{Note, Positions, RecordTimes, WindowCalls};
 use crate::details::Bins;
 use crate::focus::Windows;
 use crate::ids::{EventNumber, PathId, RecordNumber, Row};
@@ -97,6 +97,8 @@ pub(super) struct Thread {
     pub(super) timeline: Option<Box<ThreadTimeline>>,
     /// Its steps, if they are noted.
     pub(super) steps: Option<Box<StepCollector>>,
+    /// Events between which durations are taken, if they are noted.
+    pub(super) notes: Option<Vec<Note>>,
     /// The windows in which things count; `None` if all count.
     pub(super) windows: Option<Arc<Windows>>,
 }
@@ -124,6 +126,7 @@ impl Thread {
             },
             timeline: bins.map(|bins| Box::new(ThreadTimeline::new(bins))),
             steps: has_steps.then(Box::default),
+            notes: None,
             windows: None,
         }
     }
@@ -233,6 +236,7 @@ impl Thread {
     /// Notes the time of the first event.
     #[cold]
     fn start(&mut self, time: Ticks) {
+        self.note_begin(time);
         if let Numbering::Journal(journal) = &mut self.numbering {
             journal.start(time);
         }

@@ -1,0 +1,107 @@
+//! Notes of the events between which the what-if replay takes durations (what-if 2.1): calls of MPI, and what threads wait for.
+
+use model::{Paradigm, RegionRole, Ticks};
+
+use super::process::ProcessWalk;
+use super::stack::{Frame, NONE};
+use super::thread::{Numbering, Thread};
+use crate::ids::{JournalPosition, Row};
+use crate::operations::TeamEventKind;
+
+/// An event of a location, in the order of its events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// Its time.
+    pub time: Ticks,
+    /// Time before it lies in front of this position of the journal.
+    pub position: JournalPosition,
+    /// What happened.
+    pub what: Noted,
+}
+
+/// Kind of a noted event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Noted {
+    /// The first record of the location.
+    Begin,
+    /// An outermost call of MPI was entered, whose call path has this row.
+    Enter(Row),
+    /// It was left.
+    Leave,
+    /// An event of the team with this number.
+    Team(TeamEventKind, u32),
+    /// A barrier of threads was entered: its position among the visits to barriers.
+    EnterBarrier(u32),
+    /// It was left.
+    LeaveBarrier(u32),
+    /// A critical section was entered, in which the thread may wait for others.
+    EnterCritical,
+    /// A lock was acquired: paradigm, number of the lock, number of the acquisition.
+    Acquire(LockTurn),
+    /// A lock was released.
+    Release(LockTurn),
+    /// The last record of the location.
+    End,
+}
+
+/// An acquisition of a lock, or its release: paradigm and number of the lock, number of the acquisition.
+pub type LockTurn = (u8, u32, u32);
+
+impl Thread {
+    /// Notes an event; the time so far was accounted for.
+    pub(super) fn note(&mut self, what: Noted, time: Ticks) {
+        let Thread { notes: Some(notes), numbering: Numbering::Journal(journal), .. } = self else { return };
+        let position = journal.len();
+        let is_first = notes.is_empty();
+        if is_first {
+            notes.push(Note { time, position, what: Noted::Begin });
+        }
+        // Clocks of threads may go backwards.
+        let time = notes.last().map_or(time, |last| time.max(last.time));
+        notes.push(Note { time, position, what });
+    }
+
+    /// Notes the last record, behind all of the journal.
+    pub(super) fn note_end(&mut self, position: JournalPosition) {
+        let now = self.now;
+        if let Some(notes) = self.notes.as_mut().filter(|notes| !notes.is_empty()) {
+            let time = notes.last().map_or(now, |last| now.max(last.time));
+            notes.push(Note { time, position, what: Noted::End });
+        }
+    }
+
+    /// Notes the first record.
+    pub(super) fn note_begin(&mut self, time: Ticks) {
+        if let Some(notes) = &mut self.notes
+            && notes.is_empty()
+        {
+            notes.push(Note { time, position: JournalPosition::default(), what: Noted::Begin });
+        }
+    }
+}
+
+impl ProcessWalk<'_> {
+    /// Notes that a region was entered, if it is one that waits: an outermost call of MPI, a visit to a barrier, or a critical
+    /// section.
+    pub(super) fn note_enter(&mut self, thread: usize, region: u32, barrier: u32, time: Ticks) {
+        let Some(kind) = self.trace.kinds.get(region as usize) else { return };
+        let state = &mut self.threads[thread];
+        let is_critical = || {
+            let region = &self.trace.definitions.regions[region as usize];
+            region.paradigm == Paradigm::OPENMP && region.role == RegionRole::CRITICAL
+        };
+        match (state.stack.mpi_depth, state.stack.last()) {
+            (1, Some(&Frame { row, .. })) if kind.is_mpi => state.note(Noted::Enter(row), time),
+            (0, _) if barrier != NONE => state.note(Noted::EnterBarrier(barrier), time),
+            (0, _) if is_critical() => state.note(Noted::EnterCritical, time),
+            _ => {}
+        }
+    }
+
+    /// Notes an event of threads. Inside of a call of MPI there is none: its time is that of the call.
+    pub(super) fn note_threads(&mut self, thread: usize, what: Noted, time: Ticks) {
+        if self.threads[thread].stack.mpi_depth == 0 {
+            self.threads[thread].note(what, time);
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Durations of completions from measured times: overhead, transfer and rest, so that measured times give measured times (what-if
+//! 2.5, 2.6).
+
+use model::Ticks;
+use rustc_hash::FxHashMap;
+
+use super::graph::{Dependency, DependencyKind, DoneMessage, Goal, Graph, LocationGraph, Role};
+use super::lines::{Line, Samples, fit, medians};
+use super::marks::Completion;
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange};
+use crate::int::to_u32;
+use crate::tools::Tools;
+use crate::wire::{self, Wire, wire};
+
+/// The fitted lines; where one has no samples, that of all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lines {
+    eager: Option<Line>,
+    rendezvous: Option<Line>,
+    send: Option<Line>,
+    copy: Option<Line>,
+    any: Line,
+}
+
+impl Lines {
+    /// The line of the transfer of a message.
+    fn of(&self, kind: DependencyKind) -> Line {
+        let line = if kind == DependencyKind::Eager { self.eager } else { self.rendezvous };
+        line.unwrap_or(self.any)
+    }
+
+    /// The usual overhead of a message.
+    fn overhead(&self, done: &DoneMessage) -> Ticks {
+        let line = if done.is_send { self.send } else { self.copy };
+        line.unwrap_or(self.any).at(done.bytes)
+    }
+}
+
+/// The number of the function of a completion, at a location.
+type FunctionOf<'a> = dyn Fn(u32, &Completion) -> u32 + 'a;
+
+/// Parts of a second that a rest takes at least before somebody is asked whether the other side was outside of MPI.
+const LONG_REST: u64 = 50_000;
+
+/// Tells the measured times of all starts to whoever depends on them.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn tell_measured(
+    tools: &Tools<'_>,
+    graph: &mut Graph,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    for of in &graph.locations {
+        for &(mark, goal) in &of.goals {
+            (goal, of.marks.list[mark as usize].time).put(&mut outgoing[goal.worker(tools)]);
+        }
+    }
+    let mut begun = vec![Ticks::MIN; graph.meetings.seats.len()];
+    for batch in exchange.exchange(outgoing)? {
+        for (goal, time) in wire::all::<(Goal, Ticks)>(&batch) {
+            match goal {
+                Goal::Dependency { location, number, .. } => {
+                    let dependency = &mut graph.of(location).dependencies[number as usize];
+                    dependency.latest = dependency.latest.max(time);
+                }
+                Goal::Seat { number, .. } => begun[number as usize] = time,
+            }
+        }
+    }
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    for (at, meeting) in graph.meetings.list.iter().enumerate() {
+        let seats = graph.meetings.seats_of(at);
+        let all = begun[seats.clone()].iter().copied().max().unwrap_or(Ticks::MIN);
+        let mut so_far = Ticks::MIN;
+        for seat in seats {
+            so_far = so_far.max(begun[seat]);
+            let latest = if meeting.in_turn { so_far } else { all };
+            if let Some((location, number)) = graph.meetings.seats[seat].waits {
+                let goal = Goal::Dependency { location, number, role: Role::Other };
+                (goal, latest).put(&mut outgoing[tools.owner_of(location)]);
+            }
+        }
+    }
+    for batch in exchange.exchange(outgoing)? {
+        for (goal, time) in wire::all::<(Goal, Ticks)>(&batch) {
+            if let Goal::Dependency { location, number, .. } = goal {
+                graph.of(location).dependencies[number as usize].latest = time;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sets overhead, transfer and rest of all completions.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn explain(
+    tools: &Tools<'_>,
+    graph: &mut Graph,
+    function_of: &FunctionOf<'_>,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    graph.locations.iter_mut().for_each(LocationGraph::sort);
+    let [mut eager, mut rendezvous, mut send, mut any] = [const { Samples::new() }; 4];
+    for of in &graph.locations {
+        for_each_completion(of, |completion, done, dependencies| {
+            let (enter, end) = (of.marks.enter(completion), of.marks.list[completion.mark as usize].time);
+            if let Some(bytes) = done.iter().map(|done| done.bytes).max() {
+                any.push((bytes, beyond(enter, end, dependencies)));
+            }
+            let &[one] = done else { return };
+            match dependencies.first() {
+                Some(it)
+                    if !one.is_send && it.kind.is_of_message() && end > it.latest && it.latest >= enter =>
+                {
+                    let of_kind = if it.kind == DependencyKind::Eager { &mut eager } else { &mut rendezvous };
+                    of_kind.push((it.bytes, end - it.latest));
+                }
+                None if one.is_send && one.posted.is_some_and(|posted| end < posted || posted <= enter) => {
+                    send.push((one.bytes, end - enter));
+                }
+                _ => {}
+            }
+        });
+    }
+    let fitted = fit(&[(eager, 2), (rendezvous, 2), (send, 2), (any, 4)], exchange)?;
+    let mut lines = Lines {
+        eager: fitted[0],
+        rendezvous: fitted[1],
+        send: fitted[2],
+        copy: None,
+        any: fitted[3].unwrap_or_default(),
+    };
+    let mut copy = Samples::new();
+    if let Some(line) = lines.eager {
+        for of in &graph.locations {
+            for_each_completion(of, |completion, done, dependencies| {
+                let (enter, end) = (of.marks.enter(completion), of.marks.list[completion.mark as usize].time);
+                if let ([_], Some(it)) = (done, dependencies.first())
+                    && it.kind == DependencyKind::Eager
+                    && it.latest + line.at(it.bytes) < enter
+                {
+                    copy.push((it.bytes, end - enter));
+                }
+            });
+        }
+    }
+    lines.copy = fit(&[(copy, 2)], exchange)?[0];
+    set_usual(graph, function_of, exchange)?;
+    let asked = set_all(tools, graph, &lines);
+    find_progress(tools, graph, &lines, asked, exchange)
+}
+
+/// Calls a function for each completion, with the messages that it completes and its dependencies.
+fn for_each_completion(
+    of: &LocationGraph,
+    mut each: impl FnMut(&Completion, &[DoneMessage], &[&Dependency]),
+) {
+    let done = done_in_order(of);
+    let mut next = 0;
+    let mut order = of.order.iter().map(|&number| &of.dependencies[number as usize]).peekable();
+    for (at, completion) in (0..).zip(&of.marks.completions) {
+        let first = next;
+        while done.get(next).is_some_and(|done| done.completion == at) {
+            next += 1;
+        }
+        let mut dependencies = Vec::new();
+        while let Some(dependency) = order.next_if(|dependency| dependency.completion == at) {
+            dependencies.push(dependency);
+        }
+        each(completion, &done[first..next], &dependencies);
+    }
+}
+
+fn done_in_order(of: &LocationGraph) -> Vec<DoneMessage> {
+    let mut done = of.done.clone();
+    done.sort_by_key(|done| done.completion);
+    done
+}
+
+/// Ticks of a call after all that it waits for was there.
+fn beyond(enter: Ticks, end: Ticks, dependencies: &[&Dependency]) -> Ticks {
+    let latest = dependencies.iter().map(|it| it.latest).max().unwrap_or(Ticks::MIN);
+    (end - enter.max(latest)).max(0)
+}
+
+/// Sets the usual times of completions of no messages: the median of their functions.
+fn set_usual(
+    graph: &mut Graph,
+    function_of: &FunctionOf<'_>,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let mut by_function = FxHashMap::<u32, Vec<Ticks>>::default();
+    for (location, of) in (graph.first..).zip(&graph.locations) {
+        for_each_completion(of, |completion, done, dependencies| {
+            if done.is_empty() {
+                let end = of.marks.list[completion.mark as usize].time;
+                let ticks = beyond(of.marks.enter(completion), end, dependencies);
+                by_function.entry(function_of(location, completion)).or_default().push(ticks);
+            }
+        });
+    }
+    let usual = medians(by_function, exchange)?;
+    let first = graph.first;
+    for (location, of) in (first..).zip(&mut graph.locations) {
+        let completes = done_in_order(of);
+        for (at, completion) in (0..).zip(&mut of.marks.completions) {
+            if completes.binary_search_by_key(&at, |done| done.completion).is_err() {
+                completion.fitted = usual.get(&function_of(location, completion)).copied().unwrap_or(0);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A completion with a long rest asks for the return of a partner to MPI.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    partner: u32,
+    /// Who asks: location and completion.
+    location: u32,
+    completion: u32,
+    /// All but the rest was over.
+    top: Ticks,
+    /// The end of the call.
+    end: Ticks,
+    rest: Ticks,
+}
+
+wire!(Question { [location, completion], partner, top, end, rest });
+
+/// The return of a partner.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    location: u32,
+    completion: u32,
+    partner: u32,
+    mark: u32,
+    time: Ticks,
+}
+
+wire!(Answer { [location, completion], [partner, mark], time });
+
+/// Sets overhead, transfer and rest of all completions, and returns the questions of those with long rests.
+fn set_all(tools: &Tools<'_>, graph: &mut Graph, lines: &Lines) -> Vec<Question> {
+    let resolution = tools.trace.definitions.clock.resolution;
+    let mut questions = Vec::new();
+    for (location, of) in (graph.first..).zip(&mut graph.locations) {
+        let done = done_in_order(of);
+        let mut next = 0;
+        for at in 0..to_u32(of.marks.completions.len()) {
+            let first = next;
+            while done.get(next).is_some_and(|done| done.completion == at) {
+                next += 1;
+            }
+            let done = &done[first..next];
+            let (top, rest) = set(of, at, done, lines);
+            if u64::try_from(rest).is_ok_and(|rest| rest.saturating_mul(LONG_REST) >= resolution) {
+                let end = top + rest;
+                let question = |partner| Question { partner, location, completion: at, top, end, rest };
+                questions.extend(done.iter().filter_map(|done| done.partner).map(question));
+            }
+        }
+    }
+    questions
+}
+
+/// Sets overhead, transfer and rest of a completion; returns when all but the rest is over, and the rest.
+fn set(of: &mut LocationGraph, at: u32, done: &[DoneMessage], lines: &Lines) -> (Ticks, Ticks) {
+    let completion = of.marks.completions[at as usize];
+    let (enter, end) = (of.marks.enter(&completion), of.marks.list[completion.mark as usize].time);
+    let numbers = of.dependencies_of(at).to_vec();
+    let latest = numbers.iter().map(|&number| of.dependencies[number as usize].latest).max();
+    let beyond = (end - enter.max(latest.unwrap_or(Ticks::MIN))).max(0);
+    let usual = done.iter().map(|done| lines.overhead(done)).max();
+    let overhead = usual.map_or(beyond, |usual| usual.min(end - enter));
+    let mut top = enter + overhead;
+    for number in numbers {
+        let dependency = &mut of.dependencies[number as usize];
+        let mut most = beyond;
+        if dependency.kind.is_of_message() {
+            let line = lines.of(dependency.kind);
+            dependency.usual = (line.intercept, line.of_size(dependency.bytes));
+            most = line.at(dependency.bytes);
+        }
+        dependency.transfer = most.min(end - dependency.latest);
+        top = top.max(dependency.latest + dependency.transfer);
+    }
+    let completion = &mut of.marks.completions[at as usize];
+    (completion.overhead, completion.rest) = (overhead, end - top);
+    completion.completes_messages = !done.is_empty();
+    if let Some(usual) = usual {
+        completion.fitted = usual;
+    }
+    (top, end - top)
+}
+
+/// Adds dependencies on the return of partners to MPI, where these explain long rests.
+fn find_progress(
+    tools: &Tools<'_>,
+    graph: &mut Graph,
+    lines: &Lines,
+    questions: Vec<Question>,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    for question in questions {
+        question.put(&mut outgoing[tools.owner_of(question.partner)]);
+    }
+    let mut answers = vec![Batch::new(); exchange.workers()];
+    for batch in exchange.exchange(outgoing)? {
+        for Question { partner, location, completion, top, end, rest } in wire::all::<Question>(&batch) {
+            let marks = &graph.of(partner).marks;
+            let Some(mark) = marks.call_left_behind(top) else { continue };
+            let time = marks.list[mark as usize].time;
+            if top < time && time <= end && 2 * (end - time) <= rest {
+                let answer = Answer { location, completion, partner, mark, time };
+                answer.put(&mut answers[tools.owner_of(location)]);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for batch in exchange.exchange(answers)? {
+        found.extend(wire::all::<Answer>(&batch));
+    }
+    // Of several the latest, of equals that of the lowest location.
+    found.sort_by_key(|it: &Answer| (it.location, it.completion, std::cmp::Reverse(it.time), it.partner));
+    found.dedup_by_key(|it| (it.location, it.completion));
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    for &Answer { location, completion, partner, mark, time } in &found {
+        let of = graph.of(location);
+        let number = of.depend(completion, DependencyKind::Progress, 0, 1);
+        of.dependencies[number as usize].latest = time;
+        let goal = Goal::Dependency { location, number, role: Role::Other };
+        ((partner, mark), goal).put(&mut outgoing[tools.owner_of(partner)]);
+    }
+    for batch in exchange.exchange(outgoing)? {
+        for ((partner, mark), goal) in wire::all::<((u32, u32), Goal)>(&batch) {
+            graph.of(partner).goals.push((mark, goal));
+        }
+    }
+    graph.locations.iter_mut().for_each(LocationGraph::sort);
+    for Answer { location, completion, .. } in found {
+        let of = graph.of(location);
+        let done: Vec<DoneMessage> =
+            of.done.iter().copied().filter(|done| done.completion == completion).collect();
+        set(of, completion, &done, lines);
+    }
+    for of in &mut graph.locations {
+        of.done = Vec::new();
+    }
+    Ok(())
+}

@@ -1,0 +1,250 @@
+//! The timed graph: marks of all locations of a worker, and which of them depend on others (what-if 2).
+
+use model::Ticks;
+
+use super::marks::Marks;
+use crate::exchange::Batch;
+use crate::exchange::batch::BatchReader;
+use crate::int::to_u32;
+use crate::tools::Tools;
+use crate::wire::{Half, Halves, Wire};
+
+/// Kind of a dependency.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum DependencyKind {
+    /// Of a receive on an eager send.
+    Eager,
+    /// Of a receive on a send that waits for it, and on its own posting.
+    Rendezvous,
+    /// Of such a send on the posting of the receive, and on itself.
+    Send,
+    /// Of a member on others of its operation, or of threads on each other.
+    Together,
+    /// On the return of another process to MPI (what-if 2.6).
+    Progress,
+}
+
+impl DependencyKind {
+    /// Whether it is that of a message.
+    pub(super) fn is_of_message(self) -> bool {
+        matches!(self, DependencyKind::Eager | DependencyKind::Rendezvous | DependencyKind::Send)
+    }
+}
+
+/// A dependency of a completion: on the latest of some marks, its starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Dependency {
+    /// The completion, by its position.
+    pub completion: u32,
+    /// What it is.
+    pub kind: DependencyKind,
+    /// Length of the message.
+    pub bytes: u64,
+    /// How many times it is told when one of its starts is.
+    pub starts: u32,
+    /// The latest of the starts, as measured.
+    pub latest: Ticks,
+    /// Ticks from there on.
+    pub transfer: Ticks,
+    /// What the fitted line has for its transfer (what-if 2.5): of no bytes, and the part by size.
+    pub usual: (Ticks, Ticks),
+}
+
+/// What a start is to a dependency.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    /// The send of a message, to its receive.
+    Sent,
+    /// The posting of a receive, to a receive by rendezvous: an eager message does not need it.
+    Posting,
+    /// Any other.
+    Other,
+}
+
+impl Half for Role {
+    fn to_half(self) -> u32 {
+        self as u32
+    }
+
+    fn of_half(half: u32) -> Role {
+        [Role::Sent, Role::Posting, Role::Other][half as usize]
+    }
+}
+
+/// Whom a mark tells its time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Goal {
+    /// A dependency of a location, of which the mark is the first start or another one.
+    Dependency {
+        /// The location.
+        location: u32,
+        /// Its number there.
+        number: u32,
+        /// What the mark is to it.
+        role: Role,
+    },
+    /// A seat at the worker that holds a meeting.
+    Seat {
+        /// The worker.
+        worker: u32,
+        /// The number of the seat there.
+        number: u32,
+    },
+}
+
+impl Goal {
+    /// The worker that owns it.
+    pub(super) fn worker(self, tools: &Tools<'_>) -> usize {
+        match self {
+            Goal::Dependency { location, .. } => tools.owner_of(location),
+            Goal::Seat { worker, .. } => worker as usize,
+        }
+    }
+}
+
+impl Wire for Goal {
+    fn put(&self, batch: &mut Batch) {
+        match *self {
+            Goal::Dependency { location, number, role } => {
+                Halves(location, number).put(batch);
+                Halves(0_u32, role).put(batch);
+            }
+            Goal::Seat { worker, number } => {
+                Halves(worker, number).put(batch);
+                Halves(1_u32, Role::Other).put(batch);
+            }
+        }
+    }
+
+    fn get(reader: &mut BatchReader<'_>) -> Goal {
+        let Halves(place, number): Halves<u32, u32> = Wire::get(reader);
+        let Halves(kind, role): Halves<u32, Role> = Wire::get(reader);
+        match kind {
+            0 => Goal::Dependency { location: place, number, role },
+            _ => Goal::Seat { worker: place, number },
+        }
+    }
+}
+
+/// A message that a completion completes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct DoneMessage {
+    /// The completion, by its position.
+    pub completion: u32,
+    /// Whether it was sent; else it was received.
+    pub is_send: bool,
+    /// Its length.
+    pub bytes: u64,
+    /// The location of the other side.
+    pub partner: Option<u32>,
+    /// When its receive was posted.
+    pub posted: Option<Ticks>,
+}
+
+/// The graph of a location.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LocationGraph {
+    /// Its marks.
+    pub marks: Marks,
+    /// The dependencies of its completions, in no order.
+    pub dependencies: Vec<Dependency>,
+    /// The messages that its completions complete, until times are explained.
+    pub done: Vec<DoneMessage>,
+    /// Whom its marks tell their times: mark, goal. In the order of marks once all are known.
+    pub goals: Vec<(u32, Goal)>,
+    /// The dependencies in the order of their completions, once all are known.
+    pub order: Vec<u32>,
+}
+
+impl LocationGraph {
+    /// Adds a dependency; returns its number.
+    pub(super) fn depend(&mut self, completion: u32, kind: DependencyKind, bytes: u64, starts: u32) -> u32 {
+        let number = to_u32(self.dependencies.len());
+        self.dependencies.push(Dependency {
+            completion,
+            kind,
+            bytes,
+            starts,
+            latest: Ticks::MIN,
+            transfer: 0,
+            usual: (0, 0),
+        });
+        number
+    }
+
+    /// Brings goals and dependencies in order.
+    pub(super) fn sort(&mut self) {
+        self.goals.sort_by_key(|&(mark, _)| mark);
+        self.order = (0..to_u32(self.dependencies.len())).collect();
+        let dependencies = &self.dependencies;
+        self.order.sort_by_key(|&number| dependencies[number as usize].completion);
+    }
+
+    /// The numbers of the dependencies of a completion.
+    pub(super) fn dependencies_of(&self, completion: u32) -> &[u32] {
+        let of = |number: &u32| self.dependencies[*number as usize].completion;
+        let first = self.order.partition_point(|number| of(number) < completion);
+        let count = self.order[first..].iter().take_while(|number| of(number) == completion).count();
+        &self.order[first..first + count]
+    }
+}
+
+/// A member's place in a meeting: an operation of many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Seat {
+    /// The meeting.
+    pub meeting: u32,
+    /// The dependency of its end: location and number; `None` if it waits for nobody.
+    pub waits: Option<(u32, u32)>,
+    /// Whether others wait for its begin.
+    pub sends: bool,
+}
+
+/// An operation of many, as far as somebody waits in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Meeting {
+    /// Its first seat; the others follow up to those of the next one.
+    pub first: u32,
+    /// Whether each member waits for those before it only, as in a scan.
+    pub in_turn: bool,
+    /// How many members others wait for.
+    pub senders: u32,
+}
+
+/// The meetings that a worker holds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Meetings {
+    /// All.
+    pub list: Vec<Meeting>,
+    /// The seats of all.
+    pub seats: Vec<Seat>,
+}
+
+impl Meetings {
+    /// The numbers of the seats of a meeting.
+    pub(super) fn seats_of(&self, meeting: usize) -> std::ops::Range<usize> {
+        let end = self.list.get(meeting + 1).map_or(self.seats.len(), |next| next.first as usize);
+        self.list[meeting].first as usize..end
+    }
+}
+
+/// The graph of a worker's locations.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Graph {
+    /// The first of its locations; the others follow without gap.
+    pub first: u32,
+    /// By location.
+    pub locations: Vec<LocationGraph>,
+    /// The meetings that the worker holds.
+    pub meetings: Meetings,
+}
+
+impl Graph {
+    /// The graph of a location.
+    ///
+    /// # Panics
+    /// If the location is not one of this worker's.
+    pub(super) fn of(&mut self, location: u32) -> &mut LocationGraph {
+        &mut self.locations[(location - self.first) as usize]
+    }
+}

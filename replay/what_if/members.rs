@@ -1,0 +1,246 @@
+//! Dependencies of operations of many members (what-if 2.4).
+
+use model::Ticks;
+use patterns::matched::CollectiveClass;
+
+use super::graph::{DependencyKind, Goal, Graph, Meeting, Seat};
+use super::messages::{call_at, completion_at};
+use crate::communicators::Participants;
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange};
+use crate::findings::Findings;
+use crate::ids::EventNumber;
+use crate::int::to_u32;
+use crate::journal::{EventSpot, Spot};
+use crate::matching::{Matches, Operation, Participation, Verdict, collect_parts, pairwise};
+use crate::tools::Tools;
+use crate::walk::Walked;
+use crate::wire::{self, Wire, wire};
+
+/// Stands for no seat: nobody waits for the member, and it waits for nobody.
+const NO_SEAT: u32 = u32::MAX;
+
+/// What the worker that judges an operation tells one of its members.
+#[derive(Clone, Copy, Debug)]
+struct Invitation {
+    /// The event that starts it, at its location.
+    begun: EventSpot,
+    /// The event that ends it.
+    ended: EventSpot,
+    worker: u32,
+    seat: u32,
+    /// Whether others wait for its begin, and whether it waits for others.
+    sends: bool,
+    receives: bool,
+    /// Whether its waiting is not modelled.
+    is_kept: bool,
+}
+
+wire!(Invitation { begun, ended, [worker, seat], [sends, receives], is_kept });
+
+/// What a member that waits tells the worker that judges.
+#[derive(Clone, Copy, Debug)]
+struct Reply {
+    seat: u32,
+    location: u32,
+    number: u32,
+}
+
+wire!(Reply { [seat, location], number });
+
+/// A member as its class has it.
+struct Attendance {
+    begun: EventSpot,
+    ended: EventSpot,
+    sends: bool,
+    receives: bool,
+}
+
+/// Adds the dependencies of collective operations of all kinds.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn link(
+    tools: &Tools<'_>,
+    processes: &[Walked],
+    matches: &[Matches],
+    graph: &mut Graph,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let trace = tools.trace;
+    let nobody = Default::default();
+    let paused = matches.first().map_or(&nobody, |matches| &*matches.paused);
+    // What is odd about operations was said when they were matched.
+    let unreported = &mut Findings::default();
+    let mut hall =
+        Hall { tools, graph, outgoing: vec![Batch::new(); exchange.workers()], me: exchange.worker() };
+    let parts = collect_parts(trace, processes, exchange)?;
+    parts.for_each(|members| {
+        let operation = Operation::new(trace, members, paused);
+        let spots = |at: usize| {
+            let part = &members[at];
+            let ended = Spot { location: part.place.location, position: part.ended };
+            (ended, ended)
+        };
+        hall.meet(&operation, &spots, unreported);
+    });
+    drop(parts);
+    let parts = pairwise::collect(trace, processes, exchange)?;
+    parts.for_each(|parts| {
+        let members: Vec<Participation> = parts.iter().map(|part| part.part).collect();
+        let operation = Operation::new(trace, &members, paused);
+        let spots = |at: usize| {
+            let part = &parts[at];
+            (part.requested.spot, Spot { location: part.part.place.location, position: part.part.ended })
+        };
+        hall.meet(&operation, &spots, unreported);
+    });
+    drop(parts);
+    let outgoing = hall.outgoing;
+    let mut replies = vec![Batch::new(); exchange.workers()];
+    for batch in exchange.exchange(outgoing)? {
+        for invitation in wire::all::<Invitation>(&batch) {
+            if let Some(reply) = attend(graph, invitation) {
+                reply.put(&mut replies[invitation.worker as usize]);
+            }
+        }
+    }
+    for batch in exchange.exchange(replies)? {
+        for Reply { seat, location, number } in wire::all::<Reply>(&batch) {
+            graph.meetings.seats[seat as usize].waits = Some((location, number));
+        }
+    }
+    Ok(())
+}
+
+/// Adds the dependency of a member, and its goal.
+fn attend(graph: &mut Graph, invitation: Invitation) -> Option<Reply> {
+    let Invitation { begun, ended, worker, seat, sends, receives, is_kept } = invitation;
+    let completion = completion_at(graph, ended.location, ended.position);
+    if let Some(completion) = completion {
+        let completion = &mut graph.of(ended.location).marks.completions[completion as usize];
+        completion.is_of_many = true;
+        completion.is_kept |= is_kept;
+    }
+    if sends {
+        // A start that is unknown would block all others: it is at the begin of its location.
+        let start = call_at(graph, begun.location, begun.position).unwrap_or(0);
+        graph.of(begun.location).goals.push((start, Goal::Seat { worker, number: seat }));
+    }
+    if !receives {
+        return None;
+    }
+    let number = graph.of(ended.location).depend(completion?, DependencyKind::Together, 0, 1);
+    Some(Reply { seat, location: ended.location, number })
+}
+
+/// The meetings of a worker while it invites their members.
+struct Hall<'a> {
+    tools: &'a Tools<'a>,
+    graph: &'a mut Graph,
+    outgoing: Vec<Batch>,
+    me: usize,
+}
+
+impl Hall<'_> {
+    /// Judges an operation and invites its members; `spots` are the events that start and end a member.
+    fn meet(
+        &mut self,
+        operation: &Operation<'_>,
+        spots: &dyn Fn(usize) -> (EventSpot, EventSpot),
+        unreported: &mut Findings,
+    ) {
+        let members = operation.members;
+        let class = members[0].kind.class();
+        if matches!(
+            class,
+            Some(CollectiveClass::Init | CollectiveClass::FileHandling | CollectiveClass::FileTransfer)
+        ) {
+            return;
+        }
+        let of = self.tools.trace.communicators.get(members[0].communicator as usize);
+        let (class, ranks) = match (operation.check(unreported), of) {
+            (Verdict::Unmatched, _) => return self.keep(operation, spots),
+            (_, Some(Participants::Sides(_))) => return self.keep(operation, spots),
+            (Verdict::Sound(class, ranks), _) => (Some(class), ranks),
+            // Nothing obliges anybody to wait, such as where a handle is freed; it may have been so all the same.
+            (Verdict::Independent, Some(Participants::Ranks(ranks))) if ranks.len() > 1 => {
+                (None, Some(&ranks[..]))
+            }
+            (Verdict::Independent, _) => return,
+        };
+        let is_observed = members[0].kind.is_soft()
+            || matches!(
+                class,
+                None | Some(
+                    CollectiveClass::Handle
+                        | CollectiveClass::Disconnect
+                        | CollectiveClass::WindowCreation
+                        | CollectiveClass::WindowRelease
+                        | CollectiveClass::Fence
+                        | CollectiveClass::Neighborhood
+                )
+            );
+        if is_observed && !have_synchronised(members) {
+            return self.keep(operation, spots);
+        }
+        let root = ranks.and_then(|ranks| operation.root(ranks)).map(|root| root.process);
+        let role = |at: usize| {
+            let part = &members[at];
+            let is_root = Some(part.process) == root;
+            let (gives, gets) = (part.sent > 0, part.received > 0);
+            let (sends, receives) = match class {
+                _ if is_observed => (true, true),
+                Some(CollectiveClass::OneToAll) => (is_root, gets && !is_root),
+                Some(CollectiveClass::AllToOne) => (gives, is_root),
+                Some(CollectiveClass::AllToAll | CollectiveClass::Scan) => (gives, gets),
+                _ => (true, true),
+            };
+            let (begun, ended) = spots(at);
+            Attendance { begun, ended, sends, receives }
+        };
+        let in_turn = class == Some(CollectiveClass::Scan);
+        let order = match ranks.filter(|_| in_turn) {
+            Some(ranks) => operation.by_rank(ranks),
+            None => (0..members.len()).collect(),
+        };
+        let mut roles: Vec<Attendance> = order.into_iter().map(role).collect();
+        let first = roles.iter().position(|role| role.sends).unwrap_or(roles.len());
+        if in_turn {
+            // A member without anybody that gives up to itself waits for nobody.
+            roles[..first].iter_mut().for_each(|role| role.receives = false);
+        } else if first == roles.len() {
+            roles.iter_mut().for_each(|role| role.receives = false);
+        }
+        let meetings = &mut self.graph.meetings;
+        let meeting = to_u32(meetings.list.len());
+        let senders = to_u32(roles.iter().filter(|role| role.sends).count());
+        meetings.list.push(Meeting { first: to_u32(meetings.seats.len()), in_turn, senders });
+        for role in roles {
+            let seat = to_u32(self.graph.meetings.seats.len());
+            self.graph.meetings.seats.push(Seat { meeting, waits: None, sends: role.sends });
+            self.invite(role, seat, false);
+        }
+    }
+
+    fn invite(&mut self, Attendance { begun, ended, sends, receives }: Attendance, seat: u32, is_kept: bool) {
+        let owner = self.tools.owner_of(ended.location);
+        let worker = to_u32(self.me);
+        let invitation = Invitation { begun, ended, worker, seat, sends, receives, is_kept };
+        invitation.put(&mut self.outgoing[owner]);
+    }
+
+    /// The members of an operation take as long as they did.
+    fn keep(&mut self, operation: &Operation<'_>, spots: &dyn Fn(usize) -> (EventSpot, EventSpot)) {
+        for at in 0..operation.members.len() {
+            let (begun, ended) = spots(at);
+            self.invite(Attendance { begun, ended, sends: false, receives: false }, NO_SEAT, true);
+        }
+    }
+}
+
+/// Whether nobody has left before the last one has entered.
+fn have_synchronised(members: &[Participation]) -> bool {
+    let entered = members.iter().map(|part| part.begun_at()).max().unwrap_or(Ticks::MIN);
+    members.iter().all(|part| part.left_at() >= entered && part.ended != EventNumber::NONE)
+}

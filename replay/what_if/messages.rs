@@ -1,0 +1,376 @@
+//! Dependencies of messages: which completion waits for which send, or for which posting of a receive (what-if 2.2, 2.3).
+
+use std::collections::BTreeMap;
+
+use model::{Ticks, mpi};
+use rustc_hash::FxHashMap;
+
+use super::graph::{DependencyKind, DoneMessage, Goal, Graph, Role};
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange, share};
+use crate::ids::{CallId, EventNumber, JournalPosition};
+use crate::int::to_u32;
+use crate::journal::JournalSpot;
+use crate::matching::Matches;
+use crate::operations::{Operations, Send};
+use crate::tools::Tools;
+use crate::trace::Trace;
+use crate::walk::Walked;
+use crate::wire::{self, Wire, wire};
+
+/// Where a trace does not tell, standard sends of so many bytes are eager, as in BSC's scripts for Dimemas.
+const DEFAULT_EAGER: i64 = 32 << 10;
+
+/// Stands for a mark that is not known.
+const NO_MARK: u32 = u32::MAX;
+
+/// A receive asks the process that has sent its message.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    /// The event of the send.
+    send: JournalSpot,
+    /// Where the dependency is, and its number there.
+    location: u32,
+    number: u32,
+    /// The mark at which the receive was posted, or [`NO_MARK`], and where.
+    posted_at: u32,
+    post: u32,
+    /// When that was.
+    posted: Ticks,
+    /// Position of the message among those that the location has done; [`NO_MARK`] if a probe asks, which only waits for the send.
+    done: u32,
+}
+
+wire!(Question { send, [location, number], [posted_at, post], posted, done });
+
+/// What a receive learns of its message.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    location: u32,
+    number: u32,
+    done: u32,
+    /// Where it was sent.
+    sender: u32,
+    is_rendezvous: bool,
+    /// Whom the posting tells its time, if the send waits for it: location, and number of the dependency there.
+    goal_location: u32,
+    goal: u32,
+    post: u32,
+    posted_at: u32,
+}
+
+wire!(Answer { [location, number], [sender, done], [goal_location, goal], [posted_at, post], is_rendezvous });
+
+/// Mode of a send (MPI 4.1, 3.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    Standard { is_blocking: bool },
+    Synchronous,
+    Local,
+}
+
+fn mode(trace: &Trace, region: u32) -> Mode {
+    let name = mpi::plain(trace.region_name(region));
+    let starts = |prefixes: [&str; 2]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    if starts(["ss", "iss"]) {
+        Mode::Synchronous
+    } else if starts(["b", "ib"]) || starts(["r", "ir"]) {
+        Mode::Local
+    } else {
+        Mode::Standard { is_blocking: name == "send" || name == "send_c" }
+    }
+}
+
+/// The completion of a location's call with an event of the journal, with the enter of that call; `None` if it is no call of MPI.
+pub(super) fn completion_at(graph: &mut Graph, location: u32, position: EventNumber) -> Option<u32> {
+    let enter = call_at(graph, location, position)?;
+    graph.of(location).marks.completion_of(enter)
+}
+
+/// The enter of the outermost call of MPI with an event of the journal.
+pub(super) fn call_at(graph: &mut Graph, location: u32, position: EventNumber) -> Option<u32> {
+    if position == EventNumber::NONE {
+        return None;
+    }
+    graph.of(location).marks.call_at(position.in_journal())
+}
+
+/// A matched send, once its receive has asked.
+struct Asked {
+    question: Question,
+    /// The mark of the call that sent.
+    start: u32,
+    /// Position of the message among those that the location has done; [`NO_MARK`] if it was never completed.
+    done: u32,
+    bytes: u64,
+    mode: Mode,
+    /// Whether it was complete before the receive was posted.
+    was_early: bool,
+}
+
+/// The sends of a worker by their events: location, position in the journal; the process's position, and the send's.
+struct Sends(Vec<((u32, JournalPosition), (u32, u32))>);
+
+impl Sends {
+    fn new(processes: &[Walked]) -> Sends {
+        let of = |(process, walked): (u32, &'_ Walked)| {
+            let operations = &walked.operations;
+            let spot = |send: &Send| (operations.site(send.call).location, { send.position }.in_journal());
+            let sends =
+                (0..).zip(&operations.sends).filter(|(_, send)| { send.position } != EventNumber::NONE);
+            sends.map(|(at, send)| (spot(send), (process, at))).collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = (0..).zip(processes).flat_map(of).collect();
+        all.sort_unstable();
+        Sends(all)
+    }
+
+    fn at(&self, spot: JournalSpot) -> Option<(usize, usize)> {
+        let found = self.0.binary_search_by_key(&(spot.location, spot.position), |&(spot, _)| spot);
+        found.ok().map(|at| self.0[at].1).map(|(process, send)| (process as usize, send as usize))
+    }
+}
+
+/// Adds the dependencies of messages.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn link(
+    tools: &Tools<'_>,
+    processes: &[Walked],
+    matches: &[Matches],
+    graph: &mut Graph,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let mut questions = vec![Batch::new(); exchange.workers()];
+    let mut done_of = Vec::with_capacity(processes.len());
+    for (walked, matches) in processes.iter().zip(matches) {
+        receives(tools, &walked.operations, matches, graph, &mut questions);
+        probes(tools, &walked.operations, matches, graph, &mut questions);
+        done_of.push(sends(&walked.operations, graph));
+    }
+    let questions = exchange.exchange(questions)?;
+    let sends = Sends::new(processes);
+    let mut evidence = Evidence::default();
+    let mut asked = Vec::new();
+    for question in questions.iter().flat_map(|batch| wire::all::<Question>(batch)) {
+        let Some((process, at)) = sends.at(question.send) else { continue };
+        let operations = &processes[process].operations;
+        let send = &operations.sends[at];
+        let location = question.send.location;
+        let Some(start) = graph.of(location).marks.call_at(question.send.position) else { continue };
+        if question.done == NO_MARK {
+            let (location, number) = (question.location, question.number);
+            let goal = Goal::Dependency { location, number, role: Role::Other };
+            graph.of(question.send.location).goals.push((start, goal));
+            continue;
+        }
+        let path = operations.site(send.call).path;
+        let mode = mode(tools.trace, processes[process].process.paths[path.index()].region);
+        let done = done_of[process][at];
+        let of = graph.of(location);
+        let mut was_early = false;
+        if let Some(message) = of.done.get_mut(done as usize) {
+            let completed_at = message.completion;
+            (message.partner, message.posted) = (Some(question.posted_at), Some(question.posted));
+            let ended = of.marks.list[of.marks.completions[completed_at as usize].mark as usize].time;
+            was_early = ended < question.posted;
+            let waits = of.marks.list[start as usize].time < question.posted && question.posted <= ended;
+            evidence.take(mode, send.bytes, was_early, waits);
+        }
+        asked.push(Asked { question, start, done, bytes: send.bytes, mode, was_early });
+    }
+    let limit = evidence.limit(exchange)?;
+    let mut answers = vec![Batch::new(); exchange.workers()];
+    for asked in asked {
+        let answer = answer(&asked, limit, graph);
+        answer.put(&mut answers[tools.owner_of(answer.location)]);
+    }
+    for answer in exchange.exchange(answers)?.iter().flat_map(|batch| wire::all::<Answer>(batch)) {
+        hear(graph, answer);
+    }
+    Ok(())
+}
+
+fn hear(graph: &mut Graph, answer: Answer) {
+    let Answer { location, number, done, sender, is_rendezvous, goal_location, goal, post, posted_at } =
+        answer;
+    let of = graph.of(location);
+    of.done[done as usize].partner = Some(sender);
+    let dependency = &mut of.dependencies[number as usize];
+    if is_rendezvous {
+        dependency.kind = DependencyKind::Rendezvous;
+    }
+    if is_rendezvous && post != NO_MARK {
+        dependency.starts += 1;
+        let own = Goal::Dependency { location, number, role: Role::Posting };
+        graph.of(posted_at).goals.push((post, own));
+    }
+    if goal != NO_MARK {
+        let goal = Goal::Dependency { location: goal_location, number: goal, role: Role::Other };
+        graph.of(posted_at).goals.push((post, goal));
+    }
+}
+
+/// Decides how a message was sent; the send's own dependency and its goals are added.
+fn answer(asked: &Asked, limit: i64, graph: &mut Graph) -> Answer {
+    let Asked { question, start, done, bytes, mode, was_early } = *asked;
+    let Question { location, number, posted_at, post, done: received, .. } = question;
+    let is_rendezvous = match mode {
+        Mode::Synchronous => true,
+        Mode::Local => false,
+        Mode::Standard { .. } => !was_early && bytes.cast_signed() > limit,
+    };
+    let sender = question.send.location;
+    let of = graph.of(sender);
+    of.goals.push((start, Goal::Dependency { location, number, role: Role::Sent }));
+    let mut goal = NO_MARK;
+    if is_rendezvous && let Some(message) = of.done.get(done as usize) {
+        let starts = if post == NO_MARK { 1 } else { 2 };
+        let completion = message.completion;
+        let number = of.depend(completion, DependencyKind::Send, bytes, starts);
+        of.goals.push((start, Goal::Dependency { location: sender, number, role: Role::Other }));
+        if post != NO_MARK {
+            goal = number;
+        }
+    }
+    Answer {
+        location,
+        number,
+        done: received,
+        sender,
+        is_rendezvous,
+        goal_location: sender,
+        goal,
+        post,
+        posted_at,
+    }
+}
+
+/// Adds the messages that a process has received, with a dependency where the send is known.
+fn receives(
+    tools: &Tools<'_>,
+    operations: &Operations,
+    matches: &Matches,
+    graph: &mut Graph,
+    questions: &mut [Batch],
+) {
+    for (receive, send) in operations.receives.iter().zip(matches.sends.iter()) {
+        let location = operations.site(receive.call).location;
+        let Some(completion) = completion_at(graph, location, receive.position) else { continue };
+        let bytes = send.map_or(0, |send| send.bytes);
+        let message = DoneMessage { completion, is_send: false, bytes, partner: None, posted: None };
+        let of = graph.of(location);
+        of.done.push(message);
+        let done = to_u32(of.done.len() - 1);
+        let Some(send) = send.filter(|send| send.position != EventNumber::NONE) else { continue };
+        let number = graph.of(location).depend(completion, DependencyKind::Eager, bytes, 1);
+        let posted_at = match receive.posting {
+            CallId::NONE => location,
+            posting => operations.site(posting).location,
+        };
+        let post = call_at(graph, posted_at, receive.posted_at).unwrap_or(NO_MARK);
+        let posted = graph.of(posted_at).marks.list.get(post as usize).map_or(Ticks::MIN, |mark| mark.time);
+        let send = JournalSpot { location: send.place.location, position: send.position.in_journal() };
+        let question = Question { send, location, number, posted_at, post, posted, done };
+        question.put(&mut questions[tools.owner_of(send.location)]);
+    }
+}
+
+/// Adds the dependencies of probes on the sends of the messages that they have found.
+fn probes(
+    tools: &Tools<'_>,
+    operations: &Operations,
+    matches: &Matches,
+    graph: &mut Graph,
+    questions: &mut [Batch],
+) {
+    for (probe, found) in operations.probes.iter().zip(matches.probed(operations)) {
+        let call = operations.call(probe.call);
+        let location = call.site.location;
+        let Some(completion) = completion_at(graph, location, probe.position) else { continue };
+        let send = found.map(|(_, send)| send);
+        let Some(send) =
+            send.filter(|send| send.position != EventNumber::NONE && send.call.enter <= call.interval.leave)
+        else {
+            graph.of(location).marks.completions[completion as usize].is_kept = true;
+            continue;
+        };
+        let number = graph.of(location).depend(completion, DependencyKind::Together, 0, 1);
+        let send = JournalSpot { location: send.place.location, position: send.position.in_journal() };
+        let question = Question {
+            send,
+            location,
+            number,
+            posted_at: location,
+            post: NO_MARK,
+            posted: Ticks::MIN,
+            done: NO_MARK,
+        };
+        question.put(&mut questions[tools.owner_of(send.location)]);
+    }
+}
+
+/// Adds the messages that a process has sent to what its calls have completed; returns the position of each.
+fn sends(operations: &Operations, graph: &mut Graph) -> Vec<u32> {
+    let done = |send: &Send| {
+        let completion = send.completion;
+        if completion == CallId::NONE || send.is_cancelled() {
+            return NO_MARK;
+        }
+        let location = operations.site(completion).location;
+        let Some(completion) = completion_at(graph, location, send.completed) else { return NO_MARK };
+        // A send that a thread has started and another one has completed is done where it was started: they share nothing else.
+        if location != operations.site(send.call).location {
+            return NO_MARK;
+        }
+        let of = graph.of(location);
+        let bytes = send.bytes;
+        of.done.push(DoneMessage { completion, is_send: true, bytes, partner: None, posted: None });
+        to_u32(of.done.len() - 1)
+    };
+    operations.sends.iter().map(done).collect()
+}
+
+/// What standard sends say of the eager limit: bytes; how many have not waited for their receive, and how many have.
+#[derive(Default)]
+struct Evidence(FxHashMap<u64, (u64, u64)>);
+
+impl Evidence {
+    fn take(&mut self, mode: Mode, bytes: u64, was_early: bool, waits: bool) {
+        let Mode::Standard { is_blocking } = mode else { return };
+        let (eager, waited) = (u64::from(was_early), u64::from(is_blocking && waits));
+        if eager + waited > 0 {
+            let known = self.0.entry(bytes).or_default();
+            (known.0, known.1) = (known.0 + eager, known.1 + waited);
+        }
+    }
+
+    /// Of the sizes that the fewest sends contradict, the one nearest to the default, of these the smallest (what-if 2.3).
+    fn limit(self, exchange: &mut dyn Exchange) -> Result<i64, Error> {
+        let mut words = Batch::new();
+        self.0
+            .iter()
+            .for_each(|(&bytes, &(eager, waited))| (bytes.cast_signed(), (eager, waited)).put(&mut words));
+        let mut all = BTreeMap::<i64, (u64, u64)>::new();
+        for batch in share(exchange, words)? {
+            for (bytes, (eager, waited)) in wire::all::<(i64, (u64, u64))>(&batch) {
+                let known = all.entry(bytes).or_default();
+                (known.0, known.1) = (known.0 + eager, known.1 + waited);
+            }
+        }
+        let eager = all.iter().filter(|(_, (eager, _))| *eager > 0).map(|(&bytes, _)| bytes);
+        // An empty message that has waited says that none is eager.
+        let waited = all.iter().filter(|(_, (_, waited))| *waited > 0).map(|(&bytes, _)| bytes - 1);
+        let mut sizes: Vec<i64> = eager.chain(waited).chain([DEFAULT_EAGER]).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let contradictions = |limit: i64| {
+            let eager: u64 = all.range(limit + 1..).map(|(_, &(eager, _))| eager).sum();
+            let waited: u64 = all.range(..=limit).map(|(_, &(_, waited))| waited).sum();
+            eager + waited
+        };
+        let best = sizes.into_iter().min_by_key(|&it| (contradictions(it), it.abs_diff(DEFAULT_EAGER), it));
+        Ok(best.unwrap_or(DEFAULT_EAGER))
+    }
+}

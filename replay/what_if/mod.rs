@@ -1,0 +1,30 @@
+//! What-if replay: the run as it would have been under other conditions (`docs/what-if.md`).
+//!
+//! ```text
+//!   walk ──► marks ─┬─► messages ─┐
+//!                   ├─► members ──┼─► graph ─► explain ─► forward (lanes) ─► run times
+//!                   └─► threads ──┘                          ▲
+//!                    standard ─► scenarios ─► changes, lanes ┘
+//! ```
+//!
+//! Who waits for whom is kept, when is computed anew.
+
+mod changes;
+mod classes;
+mod efficiency;
+mod explain;
+mod forward;
+mod graph;
+mod lanes;
+mod lines;
+mod marks;
+mod members;
+mod messages;
+mod predict;
+mod scenario;
+mod standard;
+mod threads;
+
+pub use efficiency::Efficiency;
+pub use predict::{Prediction, Predictions, TimedGraph};
+pub use scenario::{Change, Place, Scenario, WhatIf};

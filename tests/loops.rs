@@ -9,10 +9,10 @@ use replay::structure::{FoundStructure, Structure};
 use replay::{Focus, LoopChoice, MainLoop, Options, Outcome, Semantics, StructureSummary};
 use show::status::Status;
 
-use crate::show::show;
 use crate::structure::compare_sums;
 use crate::support::parse::Case;
 use crate::support::report::Table;
+use crate::support::show::show;
 use crate::support::tables::Details;
 use crate::support::{archive, in_memory, options, run, workers, write};
 

@@ -13,8 +13,8 @@ use serde_json::Value;
 use show::status::Status;
 
 use crate::short::{Shortened, generated, job, keeping, kept, shorten};
-use crate::show::{json, show};
 use crate::support::parse::Case;
+use crate::support::show::{json, show};
 use crate::support::{analyze, archive, in_memory, write};
 
 /// What `replay-show` prints for people, and its messages.

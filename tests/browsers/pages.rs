@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::rewrite::{add_topology, rewrite};
 use crate::foreign;
-use crate::show::json as printed;
+use crate::support::show::json as printed;
 use crate::support::tables::Details;
 use crate::support::{analyze, archive, in_memory};
 

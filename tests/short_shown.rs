@@ -106,14 +106,15 @@ fn iterations_have_the_numbers_that_they_have_in_the_source() {
     assert_eq!(found, expected);
     let (text, _) = shown(&["iterations", &short]);
     assert!(
-        text.contains("They were kept of 60 in a short archive") && text.contains("stands for"),
+        text.contains("They were kept of 60 in a short archive: \"in program\" is ")
+            && text.contains("stands for"),
         "{text}"
     );
     assert!(!text.contains("unlike others") && !text.contains("first or last"), "{text}");
     let rows = json(&["iterations", &full])["rows"].clone();
     assert!(rows.as_array().unwrap().iter().all(|row| row["of_loop"].is_null() && row["weight"].is_null()));
     let (text, _) = shown(&["iterations", &full]);
-    assert!(!text.contains("of loop") && !text.contains("stands for"), "{text}");
+    assert!(!text.contains("in program") && !text.contains("stands for"), "{text}");
 }
 
 #[test]

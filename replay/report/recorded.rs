@@ -10,7 +10,7 @@ use details::Table;
 use model::Ticks;
 use otf2::Archive;
 
-use super::found::{FoundIterations, Moment};
+use super::found::{FoundIterations, Moment, range};
 use super::summary::printable;
 use crate::metrics::Metrics;
 use crate::structure::FoundStructure;
@@ -412,14 +412,14 @@ impl fmt::Display for ComparedIterations {
 impl ComparedIterations {
     /// Says which of the iterations that were found are recorded ones.
     fn fmt_found(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(FoundIterations { count, numbers, are_recorded }) = &self.found else { return Ok(()) };
+        let Some(found) = &self.found else { return Ok(()) };
         if !self.weights.is_empty() {
             let kept = match self.weights.len() {
                 1 => "the only one that was kept".to_owned(),
                 kept => format!("the {kept} that were kept"),
             };
-            return match count {
-                _ if *are_recorded => Ok(()),
+            return match found.count {
+                _ if found.are_recorded => Ok(()),
                 0 => writeln!(
                     f,
                     "  No loop was found in {kept}: waits are not extrapolated (a larger --keep helps)"
@@ -430,23 +430,11 @@ impl ComparedIterations {
                 ),
             };
         }
-        // Without windows before them they have the numbers that they have here.
-        if numbers.iter().all(|[place, number, _]| place == number) {
-            return Ok(());
+        match found.in_program() {
+            Some(numbers) => writeln!(f, "  {numbers}"),
+            None => Ok(()),
         }
-        let part = |&[place, number, count]: &[u64; 3]| {
-            let [here, there] = [place, number].map(|first| range([first, first + count - 1]));
-            format!("{here} is number {there}")
-        };
-        let mut parts: Vec<String> = numbers.iter().take(super::summary::NAMED).map(part).collect();
-        parts.extend((numbers.len() > parts.len()).then(|| "and so on".to_owned()));
-        writeln!(f, "  Iterations above count what was recorded: {} of the loop", parts.join(", "))
     }
-}
-
-/// Numbers from the first to the last one.
-fn range([first, last]: [u64; 2]) -> String {
-    if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
 #[cfg(test)]
@@ -498,10 +486,8 @@ mod tests {
     #[test]
     fn numbers_are_said_if_they_are_not_those_of_the_loop() {
         let said = found(&AGAIN, &[]).to_string();
-        let expected =
-            "  Iterations above count what was recorded: 1-2 is number 8-9, 3 is number 12 of the loop\n";
-        assert!(said.ends_with(expected), "{said}");
-        assert!(!found(&[], &[]).to_string().contains("count what was recorded"));
+        assert!(said.ends_with("\n  Iterations 1-2 here are 8-9 of the program, 3 is 12\n"), "{said}");
+        assert!(!found(&[], &[]).to_string().contains(" here "));
     }
 
     #[test]

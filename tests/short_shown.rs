@@ -8,14 +8,14 @@ use generate::{Job, Tuning};
 use replay::findings::Finding;
 use replay::metrics::Metrics;
 use replay::short::ShortOptions;
-use replay::{RecordedIterations, Semantics};
+use replay::{Focus, Options, RecordedIterations, Semantics};
 use serde_json::Value;
 use show::status::Status;
 
-use crate::short::{Shortened, generated, job, keeping, kept, shorten};
+use crate::short::{self, Shortened, generated, job, keeping, kept, shorten};
 use crate::support::parse::Case;
 use crate::support::show::{json, show};
-use crate::support::{analyze, archive, in_memory, write};
+use crate::support::{analyze, archive, in_memory, options, write};
 
 /// What `replay-show` prints for people, and its messages.
 fn shown(arguments: &[&str]) -> (String, String) {
@@ -115,6 +115,29 @@ fn iterations_have_the_numbers_that_they_have_in_the_source() {
     assert!(rows.as_array().unwrap().iter().all(|row| row["of_loop"].is_null() && row["weight"].is_null()));
     let (text, _) = shown(&["iterations", &full]);
     assert!(!text.contains("in program") && !text.contains("stands for"), "{text}");
+}
+
+#[test]
+fn focus_says_which_iterations_of_the_source_count() {
+    let folder = in_memory();
+    shortened(folder.path(), |short| short);
+    let directory = folder.path().join("short");
+    let kept = kept(&directory);
+    let (place, (number, _)) = (kept.len(), kept[kept.len() - 1]);
+    assert!(number > place, "{kept:?}");
+    let text = |experiment: &Path, focus: &str| {
+        let focus = vec![Focus::parse(focus).unwrap()];
+        let options =
+            Options { focus, ..options(experiment, &folder.path().join("f.cubex"), Semantics::Corrected) };
+        short::analyze(&options).summary.unwrap().to_string()
+    };
+    let said = format!("\n  Iteration {place} here is {number} of the program\n");
+    for (focus, is_said) in [("iterations=last", true), ("iterations=1,last", false), ("time=0-", false)] {
+        let text = text(&directory, focus);
+        assert_eq!(text.contains(&said), is_said, "{focus}: {text}");
+        assert!(!text.contains("and were kept"), "{focus}: {text}");
+    }
+    assert!(!text(&folder.path().join("trace"), "iterations=last").contains(" of the program"));
 }
 
 #[test]

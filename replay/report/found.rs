@@ -42,21 +42,26 @@ impl FoundIterations {
             };
             let Some(moment) = rest.next_if(|moment| is_it(moment)) else { continue };
             same += 1;
-            match numbers.last_mut() {
-                Some([first, number, count])
-                    if *first + *count == place && *number + *count == moment.number =>
-                {
-                    *count += 1;
-                }
-                _ => numbers.push([place, moment.number, 1]),
-            }
+            add(&mut numbers, [place, moment.number]);
         }
         let are_recorded = same == iterations.len() && same == moments.len();
         FoundIterations { count: to_u64(iterations.len()), numbers, are_recorded }
     }
 
+    /// Those whose number here is wanted.
+    pub(crate) fn only(&self, is_wanted: impl Fn(u64) -> bool) -> FoundIterations {
+        let each = self.numbers.iter().flat_map(|&[place, number, count]| {
+            (0..count).map(move |behind| [place + behind, number + behind])
+        });
+        let mut numbers = Vec::new();
+        for pair in each.filter(|&[place, _]| is_wanted(place)) {
+            add(&mut numbers, pair);
+        }
+        FoundIterations { numbers, ..*self }
+    }
+
     /// Says which numbers these have in the program; `None` where none is another one than here.
-    pub(super) fn in_program(&self) -> Option<String> {
+    pub(crate) fn in_program(&self) -> Option<String> {
         // Without windows before them they have the numbers that they have here.
         if self.numbers.iter().all(|[place, number, _]| place == number) {
             return None;
@@ -73,6 +78,16 @@ impl FoundIterations {
         let mut parts: Vec<String> = self.numbers.iter().take(NAMED).enumerate().map(part).collect();
         parts.extend((self.numbers.len() > NAMED).then(|| "and so on".to_owned()));
         Some(parts.join(", "))
+    }
+}
+
+/// Adds an iteration, by its numbers here and in the program, to stretches of these.
+fn add(stretches: &mut Vec<[u64; 3]>, [place, number]: [u64; 2]) {
+    match stretches.last_mut() {
+        Some([first, its_number, count]) if *first + *count == place && *its_number + *count == number => {
+            *count += 1;
+        }
+        _ => stretches.push([place, number, 1]),
     }
 }
 
@@ -118,5 +133,8 @@ mod tests {
         let many: Vec<[u64; 3]> = (1..8).map(|at| [at, 2 * at, 1]).collect();
         assert!(said(&many).unwrap().ends_with(", 5 is 10, and so on"), "{:?}", said(&many));
         assert_eq!((said(&[]), said(&[[1, 1, 9]])), (None, None));
+        let all = FoundIterations { numbers: vec![[1, 48, 10], [11, 70, 2]], ..FoundIterations::default() };
+        let only = all.only(|number| [2, 3, 7, 10, 11, 30].contains(&number)).in_program().unwrap();
+        assert_eq!(only, "Iterations 2-3 here are 49-50 of the program, 7 is 54, 10 is 57, 11 is 70");
     }
 }

@@ -13,7 +13,7 @@ use otf2::Archive;
 use super::found::{FoundIterations, Moment, range};
 use super::summary::printable;
 use crate::metrics::Metrics;
-use crate::structure::FoundStructure;
+use crate::structure::{FoundStructure, IterationTotals};
 use crate::trace::Trace;
 
 /// Properties of archives: who has recorded which iterations, of which loop or visits of which phase, and how many it had.
@@ -153,9 +153,7 @@ impl RecordedIterations {
             }
             FoundStructure::Loop(structure) => structure,
         };
-        let seconds = |ticks: Ticks| trace.definitions.clock.seconds(ticks.into());
-        let times = structure.iterations.iter().map(|one| [seconds(one.last_begin), seconds(one.elapsed())]);
-        let found = FoundIterations::new(&times.collect::<Vec<_>>(), &compared.moments);
+        let found = compared.find(trace, &structure.iterations);
         let are_recorded = found.are_recorded;
         compared.found = Some(found);
         let Some(series) = structure.series.as_ref().filter(|series| series.blocks.size() == 1) else {
@@ -181,6 +179,12 @@ impl RecordedIterations {
         all.sort_by(|a, b| b.in_all.total_cmp(&a.in_all));
         all.truncate(super::summary::NAMED);
         compared.extrapolated = all;
+    }
+
+    /// The iterations of a run that are recorded ones; `None` if that is not known.
+    pub(crate) fn find(&self, trace: &Trace, iterations: &[IterationTotals]) -> Option<FoundIterations> {
+        let RecordedIterations::Known(compared) = self else { return None };
+        Some(compared.find(trace, iterations))
     }
 
     /// Reads what an archive tells of its iterations.
@@ -346,6 +350,12 @@ fn compare(
 }
 
 impl ComparedIterations {
+    fn find(&self, trace: &Trace, iterations: &[IterationTotals]) -> FoundIterations {
+        let seconds = |ticks: Ticks| trace.definitions.clock.seconds(ticks.into());
+        let times = iterations.iter().map(|one| [seconds(one.last_begin), seconds(one.elapsed())]);
+        FoundIterations::new(&times.collect::<Vec<_>>(), &self.moments)
+    }
+
     /// How long the timed iterations would take if all were like the recorded ones, in seconds.
     pub fn predicted(&self) -> f64 {
         let [all, recorded] = self.times;

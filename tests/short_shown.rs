@@ -118,6 +118,31 @@ fn iterations_have_the_numbers_that_they_have_in_the_source() {
 }
 
 #[test]
+fn exports_have_the_numbers_of_the_source_beside_their_own() {
+    let folder = in_memory();
+    shortened(folder.path(), |short| short);
+    let kept = kept(&folder.path().join("short"));
+    for (name, is_short) in [("short.cubex", true), ("full.cubex", false)] {
+        let file = path(folder.path(), name);
+        let [tables, object] = ["tables", "json"].map(|what| path(folder.path(), &format!("{name}.{what}")));
+        shown(&["export", "csv", &file, "-o", &tables]);
+        let series = fs::read_to_string(Path::new(&tables).join("series.csv")).unwrap();
+        let lines: Vec<Vec<&str>> = series.lines().map(|line| line.split(',').collect()).collect();
+        assert_eq!(&lines[0][..1], ["iteration"]);
+        assert_eq!(lines[0][1] == "of_loop", is_short, "{:?}", lines[0]);
+        shown(&["export", "structure-json", &file, "-o", &object]);
+        let object: Value = serde_json::from_slice(&fs::read(object).unwrap()).unwrap();
+        assert_eq!(object["recorded"].is_null(), !is_short);
+        if is_short {
+            let numbers: Vec<usize> = lines[1..].iter().map(|line| line[1].parse().unwrap()).collect();
+            assert!(kept.iter().map(|&(number, _)| number).eq(numbers), "{series}");
+            assert_eq!(object["recorded"]["of"], 60);
+            assert_eq!(object["recorded"]["numbers"][0][1], kept[0].0 as u64);
+        }
+    }
+}
+
+#[test]
 fn focus_says_which_iterations_of_the_source_count() {
     let folder = in_memory();
     shortened(folder.path(), |short| short);

@@ -127,7 +127,8 @@ pub(crate) struct Cli {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "",
-        conflicts_with = "focus"
+        conflicts_with = "focus",
+        hide_short_help = true
     )]
     what_if: Option<WhatIf>,
 

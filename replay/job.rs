@@ -79,7 +79,7 @@ pub(crate) struct Job {
     /// The directory of the short archive, at the process of worker 0.
     short_directory: Option<NewDirectory>,
     /// What is known of the iterations that the recording was limited to.
-    recorded: RecordedIterations,
+    pub(crate) recorded: RecordedIterations,
     details_place: DetailsPlace,
     instances: usize,
     windows: usize,
@@ -128,7 +128,7 @@ impl Job {
                 archive.definition_path().display()
             )));
         }
-        let recorded = match options.has_structure() {
+        let recorded = match options.has_iterations() {
             true => RecordedIterations::read(&archive, &trace),
             false => RecordedIterations::NotLimited,
         };
@@ -350,17 +350,14 @@ impl Job {
         let needs_journals = metrics.has_causes || self.what_if.is_some();
         let positions = if needs_journals { Positions::Journal } else { Positions::Nothing };
         let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme, block));
-        let focused = match self.focus.is_empty() {
-            true => None,
-            false => Some(Focused {
-                windows: focus::windows(self, &tools, &corrected.times, exchange, progress)?,
-                has_own_end: !self.focus.iter().all(Focus::is_of_time),
-            }),
-        };
-        let mut focus_summary = match &focused {
-            Some(focused) => Some(FocusSummary::new((&self.focus, self.choice.as_ref()), focused, exchange)?),
-            None => None,
-        };
+        let (mut focused, mut focus_summary) = (None, None);
+        if !self.focus.is_empty() {
+            let (windows, in_program) = focus::windows(self, &tools, &corrected.times, exchange, progress)?;
+            let has_own_end = !self.focus.iter().all(Focus::is_of_time);
+            let focused = focused.insert(Focused { windows, has_own_end });
+            let names = (&self.focus[..], self.choice.as_ref());
+            focus_summary = Some(FocusSummary::new(names, in_program, focused, exchange)?);
+        }
         let windows = focused.as_ref().map_or(&[][..], |focused| &focused.windows);
         let notes = Notes {
             positions,
@@ -508,7 +505,7 @@ impl Job {
             culprits: causes.culprits,
             structure: &found_structure,
             focus: focus_summary,
-            recorded: self.recorded.clone(),
+            recorded: if self.has_structure { self.recorded.clone() } else { RecordedIterations::NotLimited },
             predictions,
             details,
         };

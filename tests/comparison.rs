@@ -1,12 +1,10 @@
 //! `replay-show diff` on reports of the analyzer: four against eight ranks of one program.
 
-use std::ffi::OsString;
-
 use replay::Semantics;
 use serde_json::Value;
-use show::output::Surroundings;
 use show::status::Status;
 
+use crate::support::show::show;
 use crate::support::{analyze, archive, fresh};
 
 #[test]
@@ -15,15 +13,13 @@ fn four_and_eight_ranks_differ_as_the_documentation_says() {
     let report = |name: &str| {
         let path = directory.path().join(format!("{name}.cubex"));
         analyze(&archive(name), &path, Semantics::Corrected).unwrap();
-        path.into_os_string()
+        path.display().to_string()
     };
     let (a, b) = (report("imbalance_chain.4"), report("imbalance_chain.8"));
-    let (mut results, mut messages) = (Vec::new(), Vec::new());
-    let words = ["replay-show", "diff", "--json", "--fail-if", "waiting > 80%", "--fail-if", "run > +50%"];
-    let arguments = words.map(OsString::from).into_iter().chain([a, b]);
-    let status = show::cli::run(arguments, &Surroundings::default(), &mut results, &mut messages);
-    assert_eq!(status, Status::GateFailed, "{}", String::from_utf8_lossy(&messages));
-    let diff: Value = serde_json::from_slice(&results).unwrap();
+    let gates = ["--fail-if", "waiting > 80%", "--fail-if", "run > +50%"];
+    let (status, results, messages) = show(&[&["diff", "--json", &a, &b], &gates[..]].concat(), &[]);
+    assert_eq!(status, Status::GateFailed, "{messages}");
+    let diff: Value = serde_json::from_str(&results).unwrap();
     let row = |name: &str| {
         let rows = diff["quantities"].as_array().unwrap();
         rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}: {diff}"))

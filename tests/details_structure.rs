@@ -15,9 +15,9 @@ use structure::{Graph, Node, TemporalGraph};
 
 use crate::oracle::random::lawful;
 use crate::oracle::read::read;
-use crate::show::show;
 use crate::support::parse::Case;
 use crate::support::report::Table;
+use crate::support::show::show;
 use crate::support::tables::{Details, Row};
 use crate::support::{analyze, archive, archives, golden, in_memory, name, options, workers, write};
 

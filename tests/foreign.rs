@@ -8,9 +8,10 @@ use cubex::{
 };
 
 use crate::interop::python;
-use crate::show::{compare, json};
+use crate::show::compare;
 use crate::support::chance::Random;
 use crate::support::fresh;
+use crate::support::show::json;
 
 use DataType::{Double, Int64, MaxDouble, MinDouble, UInt64};
 use MetricKind::{Exclusive, Inclusive};

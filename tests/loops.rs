@@ -9,10 +9,10 @@ use replay::structure::{FoundStructure, Structure};
 use replay::{Focus, LoopChoice, MainLoop, Options, Outcome, Semantics, StructureSummary};
 use show::status::Status;
 
-use crate::show::show;
 use crate::structure::compare_sums;
 use crate::support::parse::Case;
 use crate::support::report::Table;
+use crate::support::show::show;
 use crate::support::tables::Details;
 use crate::support::{archive, in_memory, options, run, workers, write};
 
@@ -405,6 +405,15 @@ fn focus_and_short_archives_have_the_iterations_that_are_asked_for() {
     let ended = run::analyze([&["--loop", "phase=work"][..], &arguments].concat());
     ended.expect(0);
     assert!(ended.stdout.contains("of 8 iterations, "), "{}", ended.stdout);
+    // They are called visits whichever iterations are found in it.
+    let other = directory.path().join("s.cubex");
+    let again = |more: &[&str]| {
+        let arguments = ["-o", other.to_str().unwrap(), short.to_str().unwrap()];
+        let ended = run::analyze([more, &arguments].concat());
+        assert!(ended.stdout.contains("\n  All 8 visits of work took "), "{}", ended.stdout);
+        ended.stdout.contains(": waits are not extrapolated (--loop phase=work takes them)\n")
+    };
+    assert!(again(&[]) && !again(&["--loop", "phase=work"]));
     std::fs::remove_dir_all(&short).unwrap();
     let ended = run::analyze([&["--loop", "phase=main"][..], &arguments].concat());
     ended.expect(2);

@@ -8,14 +8,14 @@ use generate::{Job, Tuning};
 use replay::findings::Finding;
 use replay::metrics::Metrics;
 use replay::short::ShortOptions;
-use replay::{RecordedIterations, Semantics};
+use replay::{Focus, Options, RecordedIterations, Semantics};
 use serde_json::Value;
 use show::status::Status;
 
-use crate::short::{Shortened, generated, job, keeping, kept, shorten};
-use crate::show::{json, show};
+use crate::short::{self, Shortened, generated, job, keeping, kept, shorten};
 use crate::support::parse::Case;
-use crate::support::{analyze, archive, in_memory, write};
+use crate::support::show::{json, show};
+use crate::support::{analyze, archive, in_memory, options, write};
 
 /// What `replay-show` prints for people, and its messages.
 fn shown(arguments: &[&str]) -> (String, String) {
@@ -106,14 +106,63 @@ fn iterations_have_the_numbers_that_they_have_in_the_source() {
     assert_eq!(found, expected);
     let (text, _) = shown(&["iterations", &short]);
     assert!(
-        text.contains("They were kept of 60 in a short archive") && text.contains("stands for"),
+        text.contains("They were kept of 60 in a short archive: \"in program\" is ")
+            && text.contains("stands for"),
         "{text}"
     );
     assert!(!text.contains("unlike others") && !text.contains("first or last"), "{text}");
     let rows = json(&["iterations", &full])["rows"].clone();
     assert!(rows.as_array().unwrap().iter().all(|row| row["of_loop"].is_null() && row["weight"].is_null()));
     let (text, _) = shown(&["iterations", &full]);
-    assert!(!text.contains("of loop") && !text.contains("stands for"), "{text}");
+    assert!(!text.contains("in program") && !text.contains("stands for"), "{text}");
+}
+
+#[test]
+fn exports_have_the_numbers_of_the_source_beside_their_own() {
+    let folder = in_memory();
+    shortened(folder.path(), |short| short);
+    let kept = kept(&folder.path().join("short"));
+    for (name, is_short) in [("short.cubex", true), ("full.cubex", false)] {
+        let file = path(folder.path(), name);
+        let [tables, object] = ["tables", "json"].map(|what| path(folder.path(), &format!("{name}.{what}")));
+        shown(&["export", "csv", &file, "-o", &tables]);
+        let series = fs::read_to_string(Path::new(&tables).join("series.csv")).unwrap();
+        let lines: Vec<Vec<&str>> = series.lines().map(|line| line.split(',').collect()).collect();
+        assert_eq!(&lines[0][..1], ["iteration"]);
+        assert_eq!(lines[0][1] == "of_loop", is_short, "{:?}", lines[0]);
+        shown(&["export", "structure-json", &file, "-o", &object]);
+        let object: Value = serde_json::from_slice(&fs::read(object).unwrap()).unwrap();
+        assert_eq!(object["recorded"].is_null(), !is_short);
+        if is_short {
+            let numbers: Vec<usize> = lines[1..].iter().map(|line| line[1].parse().unwrap()).collect();
+            assert!(kept.iter().map(|&(number, _)| number).eq(numbers), "{series}");
+            assert_eq!(object["recorded"]["of"], 60);
+            assert_eq!(object["recorded"]["numbers"][0][1], kept[0].0 as u64);
+        }
+    }
+}
+
+#[test]
+fn focus_says_which_iterations_of_the_source_count() {
+    let folder = in_memory();
+    shortened(folder.path(), |short| short);
+    let directory = folder.path().join("short");
+    let kept = kept(&directory);
+    let (place, (number, _)) = (kept.len(), kept[kept.len() - 1]);
+    assert!(number > place, "{kept:?}");
+    let text = |experiment: &Path, focus: &str| {
+        let focus = vec![Focus::parse(focus).unwrap()];
+        let options =
+            Options { focus, ..options(experiment, &folder.path().join("f.cubex"), Semantics::Corrected) };
+        short::analyze(&options).summary.unwrap().to_string()
+    };
+    let said = format!("\n  Iteration {place} here is {number} of the program\n");
+    for (focus, is_said) in [("iterations=last", true), ("iterations=1,last", false), ("time=0-", false)] {
+        let text = text(&directory, focus);
+        assert_eq!(text.contains(&said), is_said, "{focus}: {text}");
+        assert!(!text.contains("and were kept"), "{focus}: {text}");
+    }
+    assert!(!text(&folder.path().join("trace"), "iterations=last").contains(" of the program"));
 }
 
 #[test]

@@ -1,17 +1,24 @@
 //! Replay under other conditions: run times of the archives of the tests, laws of the timed graph, and the same results on any number
 //! of workers (`docs/what-if.md`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use cubex::Report;
+use details::manifest::MANIFEST;
+use details::what_if::{WHAT_IF, WhatIfFile};
 use generate::{Job, PATTERNS};
 use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::report::WhatIfSummary;
 use replay::{DetailsPlace, Options, Semantics, WhatIf};
 
+use crate::interop::python;
 use crate::oracle::random::program;
+use crate::support::report::Table;
 use crate::support::{
-    analyze, archive, archives, in_memory, name, options, random, run, workers, write, written,
+    analyze, archive, archives, in_memory, name, options, project, random, random_tasks, run, workers, write,
+    written,
 };
 
 /// By archive, in ticks: the run time as it was, on an ideal network, with the fitted times of MPI, without the largest excess of work,
@@ -148,9 +155,13 @@ fn laws_hold_on_generated_traces_whatever_their_clocks() {
 
 #[test]
 fn nothing_different_gives_every_time_of_random_traces() {
-    for seed in 0..60 {
+    for seed in 0..90 {
         let directory = in_memory();
-        let trace = if seed % 2 == 0 { random::trace(seed) } else { program(seed).0 };
+        let trace = match seed % 3 {
+            0 => random::trace(seed),
+            1 => program(seed).0,
+            _ => random_tasks::trace(seed, seed % 2 == 0),
+        };
         write::write(&trace, directory.path());
         let summary = what_if(directory.path(), "same").unwrap();
         assert_eq!((summary.gains[0].moved, summary.gains[0].ticks), (0, summary.run_ticks), "seed {seed}");
@@ -174,7 +185,7 @@ fn run_times_do_not_depend_on_workers() {
 }
 
 #[test]
-fn report_is_the_same_whether_or_not_something_else_is_asked() {
+fn values_of_the_report_are_the_same_whether_or_not_something_else_is_asked() {
     for experiment in [archive("late_sender_nb.4"), archive("hybrid.2x3"), archive("rma.4")] {
         let directory = in_memory();
         let [plain, asked] = ["plain.cubex", "asked.cubex"].map(|name| directory.path().join(name));
@@ -182,7 +193,54 @@ fn report_is_the_same_whether_or_not_something_else_is_asked() {
         let what_if = Some(WhatIf::parse("ideal").unwrap());
         let options = Options { what_if, ..options(&experiment, &asked, Semantics::Corrected) };
         replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
-        assert!(written(&plain) == written(&asked), "{}", name(&experiment));
+        let [[_, before], [_, behind]] = [&plain, &asked].map(|report| written(report));
+        assert!(before == behind, "{}: statistics", name(&experiment));
+        assert_eq!(Table::read(&plain).named(), Table::read(&asked).named(), "{}", name(&experiment));
+        let [before, behind] = [&plain, &asked].map(|report| Report::open(report).unwrap());
+        for member in [MANIFEST, "replay.grid.table", "replay.series_values.table"] {
+            assert!(before.member(member).unwrap() == behind.member(member).unwrap(), "{member}");
+        }
+        assert_eq!(before.member(WHAT_IF).unwrap(), None);
+    }
+}
+
+#[test]
+fn report_has_the_run_times_for_programs_and_they_keep_to_the_schema() {
+    let directory = in_memory();
+    let mut judge = None;
+    let has_schemas = |python: &PathBuf| {
+        Command::new(python).args(["-c", "import jsonschema"]).output().is_ok_and(|it| it.status.success())
+    };
+    if let Some(python) = python().filter(has_schemas) {
+        let mut check = Command::new(python);
+        check.arg(project("replay/show/tests/export/judges/schema.py"));
+        check.arg(project("docs/schemas/replay-what-if.json"));
+        judge = Some(check);
+    }
+    for experiment in archives() {
+        let report = directory.path().join("trace.cubex");
+        let options = asking(&experiment, &report, "");
+        let summary = replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap().summary.unwrap();
+        let summary = summary.what_if.unwrap();
+        let bytes = Report::open(&report).unwrap().member(WHAT_IF).unwrap().unwrap();
+        let file = WhatIfFile::parse(&bytes).unwrap();
+        let found: Vec<i64> = file.scenarios.iter().map(|scenario| scenario.ticks).collect();
+        assert_eq!(
+            (found, file.run_time.ticks),
+            (ticks(&summary), summary.run_ticks),
+            "{}",
+            name(&experiment)
+        );
+        // What it says can be asked for.
+        assert!(file.scenarios.iter().all(|scenario| WhatIf::parse(&scenario.name).is_ok()));
+        let path = directory.path().join(format!("{}.json", name(&experiment)));
+        std::fs::write(&path, bytes).unwrap();
+        if let Some(check) = &mut judge {
+            check.arg(&path);
+        }
+    }
+    if let Some(mut check) = judge {
+        run::run(&mut check).expect(0);
     }
 }
 

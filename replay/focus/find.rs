@@ -11,6 +11,7 @@ use crate::findings::Findings;
 use crate::int::{to_u64, truncated};
 use crate::job::Job;
 use crate::progress::Progress;
+use crate::report::FoundIterations;
 use crate::structure::{self, Agreed, Asked, Signature, Structure};
 use crate::tools::Tools;
 use crate::trace::{Process, Trace};
@@ -28,10 +29,27 @@ struct FirstPass {
     /// Whether iterations of one number are the same at all locations.
     corresponds: bool,
     kinds: Kinds,
+    /// Iterations with other numbers in the program, where only some were recorded; known at worker 0.
+    recorded: Option<FoundIterations>,
     /// Visits of phases by the main thread of each process of this worker.
     visits: Vec<Vec<Visit>>,
     /// Instances of the loops that are asked for, by location: the number of the loop's name among those, and when.
     instances: Vec<(u32, u32, Window)>,
+}
+
+impl FirstPass {
+    /// Whether an iteration is one of these.
+    fn is_wanted(&self, which: Which, number: u64) -> bool {
+        match which {
+            Which::Numbers(numbers) => numbers.contain(number),
+            Which::First => number == 1,
+            Which::Last => self.agreed.as_ref().is_some_and(|agreed| number == agreed.iterations),
+            Which::Outliers => self.kinds.outliers.contains(&number),
+            Which::Kind(kind) => {
+                self.kinds.kinds.get(kind - 1).is_some_and(|kind| kind.binary_search(&number).is_ok())
+            }
+        }
+    }
 }
 
 /// Iterations by what they are like, by number.
@@ -56,8 +74,8 @@ impl Kinds {
     }
 }
 
-/// Finds the windows of each process of this worker: what lies in all of the job's focuses. `times` are those of records, if clocks
-/// are corrected.
+/// Finds the windows of each process of this worker: what lies in all of the job's focuses; and, at worker 0, which numbers their
+/// iterations have in the program, if these are others. `times` are those of records, if clocks are corrected.
 ///
 /// # Errors
 /// If a worker failed, or a focus is empty.
@@ -67,7 +85,7 @@ pub(crate) fn windows(
     times: &[Vec<Vec<Ticks>>],
     exchange: &mut dyn Exchange,
     progress: &mut Progress,
-) -> Result<Vec<Arc<Windows>>, Error> {
+) -> Result<(Vec<Arc<Windows>>, Option<String>), Error> {
     refuse(job)?;
     let block = job.blocks[exchange.worker()].clone();
     let first = match job.focus.iter().all(Focus::is_of_time) {
@@ -99,7 +117,15 @@ pub(crate) fn windows(
         }
         all = Some(both);
     }
-    Ok(all.unwrap_or_default().into_iter().map(Arc::new).collect())
+    let in_program = first.recorded.as_ref().and_then(|recorded| {
+        let is_named =
+            |part: &Part, number| matches!(part, Part::Iterations(which) if first.is_wanted(*which, number));
+        let named = job.focus.iter().filter(|focus| focus.has_iterations());
+        let is_wanted =
+            |number| named.clone().all(|focus| focus.parts.iter().any(|part| is_named(part, number)));
+        recorded.only(is_wanted).in_program()
+    });
+    Ok((all.unwrap_or_default().into_iter().map(Arc::new).collect(), in_program))
 }
 
 /// Whether no process of all has any window.
@@ -174,6 +200,7 @@ fn first_pass(
         first.subject = structure.subject(&job.trace);
         first.agreed = Some(agreed);
         if exchange.worker() == 0 {
+            first.recorded = job.recorded.find(&job.trace, &structure.iterations);
             let Kinds { outliers, kinds } = Kinds::new(&mut structure, clock_error);
             (outliers, kinds).put(&mut told);
         }
@@ -234,20 +261,9 @@ fn of_iterations(first: &FirstPass, which: Which, process: &Process) -> Vec<Wind
     let Some(line) = agreed.place_of(process.start, process).map(|at| &agreed.locations[at]) else {
         return Vec::new();
     };
-    let of_kind = match which {
-        Which::Kind(kind) => first.kinds.kinds.get(kind - 1).map_or(&[][..], Vec::as_slice),
-        _ => &[],
-    };
-    let is_wanted = |number: u64| match which {
-        Which::Numbers(numbers) => numbers.contain(number),
-        Which::First => number == 1,
-        Which::Last => number == agreed.iterations,
-        Which::Outliers => first.kinds.outliers.contains(&number),
-        Which::Kind(_) => of_kind.binary_search(&number).is_ok(),
-    };
     let numbered = line.own.iter().enumerate();
     let numbered = numbered.map(|(place, own)| (line.number_of_all(Some(place), agreed.iterations), own));
-    let wanted = numbered.filter(|&(number, _)| number > 0 && is_wanted(number));
+    let wanted = numbered.filter(|&(number, _)| number > 0 && first.is_wanted(which, number));
     wanted.map(|(_, own)| Window { begin: own.begin, end: own.end }).collect()
 }
 

@@ -17,6 +17,8 @@ use crate::structure::LoopChoice;
 pub struct FocusSummary {
     /// The focuses; what lies in all of them counts.
     pub names: String,
+    /// Which numbers the iterations that count have in the program; `None` if these are the same, or not known.
+    pub in_program: Option<String>,
     /// How many processes have a part that counts, and how many there are.
     pub processes: [u64; 2],
     /// Whether a process has several windows.
@@ -26,12 +28,13 @@ pub struct FocusSummary {
 }
 
 impl FocusSummary {
-    /// Describes the windows of all workers, and what the iterations are of; costs are not known yet.
+    /// Describes the windows of all workers, and what the iterations are of and are called in the program; costs are not known yet.
     ///
     /// # Errors
     /// If a worker failed.
     pub fn new(
         (focus, choice): (&[Focus], Option<&LoopChoice>),
+        in_program: Option<String>,
         focused: &Focused,
         exchange: &mut dyn Exchange,
     ) -> Result<FocusSummary, Error> {
@@ -46,6 +49,7 @@ impl FocusSummary {
         Ok(FocusSummary {
             names: names.join(" and ")
                 + &choice.map_or(String::new(), |choice| format!(" of --loop {choice}")),
+            in_program,
             processes: [with, all],
             has_several: several > 0,
             costs: None,
@@ -74,6 +78,9 @@ impl FocusSummary {
 impl fmt::Display for FocusSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Only a part of the run counts here: {}", printable(&self.names))?;
+        if let Some(numbers) = &self.in_program {
+            writeln!(f, "  {numbers}")?;
+        }
         let [with, all] = self.processes;
         if with < all {
             writeln!(f, "  {} of {all} processes have no such part", all - with)?;

@@ -10,15 +10,16 @@ use details::Table;
 use model::Ticks;
 use otf2::Archive;
 
-use super::found::{FoundIterations, Moment};
+use super::found::{FoundIterations, Moment, range};
 use super::summary::printable;
 use crate::metrics::Metrics;
-use crate::structure::FoundStructure;
+use crate::structure::{FoundStructure, IterationTotals};
 use crate::trace::Trace;
 
-/// Properties of archives: who has recorded which iterations, of which loop, and how many it had.
+/// Properties of archives: who has recorded which iterations, of which loop or visits of which phase, and how many it had.
 const WINDOWS: &str = "REPLAY::WINDOWS";
 const LOOP: &str = "REPLAY::LOOP";
+const PHASE: &str = "REPLAY::PHASE";
 const COUNT: &str = "REPLAY::LOOP_ITERATIONS";
 
 /// Those of short archives alone: iterations with their weights, how wrong the loop and the run are if these stand for the others,
@@ -72,6 +73,8 @@ pub enum RecordedIterations {
 pub struct ComparedIterations {
     /// The call that each begins with.
     pub place: Option<String>,
+    /// The phase whose visits they are; `None` of a loop.
+    pub phase: Option<String>,
     /// Whether all of the loop have been timed.
     pub are_all: bool,
     /// The first and the last one that were timed.
@@ -121,11 +124,17 @@ pub struct IterationTimes {
 }
 
 impl RecordedIterations {
-    /// The properties of an archive with some of so many iterations of a loop at a place.
-    pub fn properties(iterations: usize, place: Option<String>) -> Vec<(String, String)> {
+    /// The properties of an archive with some of so many iterations of a loop at a place, or visits of a phase.
+    pub fn properties(
+        iterations: usize,
+        place: Option<String>,
+        phase: Option<&str>,
+    ) -> Vec<(String, String)> {
         let place = place.map(|place| (LOOP, place.replace('\0', "")));
+        let phase = phase.map(|phase| (PHASE, phase.replace('\0', "")));
         let all = [(WINDOWS, "common".to_owned()), (COUNT, iterations.to_string())];
-        all.into_iter().chain(place).map(|(name, value)| (name.to_owned(), value)).collect()
+        let all = all.into_iter().chain(place).chain(phase);
+        all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// Whether they were kept to stand for others.
@@ -144,9 +153,7 @@ impl RecordedIterations {
             }
             FoundStructure::Loop(structure) => structure,
         };
-        let seconds = |ticks: Ticks| trace.definitions.clock.seconds(ticks.into());
-        let times = structure.iterations.iter().map(|one| [seconds(one.last_begin), seconds(one.elapsed())]);
-        let found = FoundIterations::new(&times.collect::<Vec<_>>(), &compared.moments);
+        let found = compared.find(trace, &structure.iterations);
         let are_recorded = found.are_recorded;
         compared.found = Some(found);
         let Some(series) = structure.series.as_ref().filter(|series| series.blocks.size() == 1) else {
@@ -172,6 +179,12 @@ impl RecordedIterations {
         all.sort_by(|a, b| b.in_all.total_cmp(&a.in_all));
         all.truncate(super::summary::NAMED);
         compared.extrapolated = all;
+    }
+
+    /// The iterations of a run that are recorded ones; `None` if that is not known.
+    pub(crate) fn find(&self, trace: &Trace, iterations: &[IterationTotals]) -> Option<FoundIterations> {
+        let RecordedIterations::Known(compared) = self else { return None };
+        Some(compared.find(trace, iterations))
     }
 
     /// Reads what an archive tells of its iterations.
@@ -216,11 +229,11 @@ impl RecordedIterations {
         };
         match compare(&rows, count, (seconds, since_begin)) {
             Some(compared) => {
-                let place = property(LOOP).cloned();
+                let (place, phase) = (property(LOOP).cloned(), property(PHASE).cloned());
                 let errors = property(ShortProperties::LOOP_ERRORS).map(|text| errors(text));
                 let dropped = property(ShortProperties::DROPPED).map(|text| dropped(text));
                 let (errors, dropped) = (errors.unwrap_or_default(), dropped.unwrap_or_default());
-                let compared = ComparedIterations { place, errors, dropped, ..compared };
+                let compared = ComparedIterations { place, phase, errors, dropped, ..compared };
                 RecordedIterations::Known(Box::new(compared))
             }
             None => {
@@ -314,6 +327,7 @@ fn compare(
     let timed = [first.first, last.first + last.count - 1];
     let compared = ComparedIterations {
         place: None,
+        phase: None,
         are_all: timed[0] == 1 && count == Some(timed[1]),
         timed,
         recorded: stretches,
@@ -336,6 +350,12 @@ fn compare(
 }
 
 impl ComparedIterations {
+    fn find(&self, trace: &Trace, iterations: &[IterationTotals]) -> FoundIterations {
+        let seconds = |ticks: Ticks| trace.definitions.clock.seconds(ticks.into());
+        let times = iterations.iter().map(|one| [seconds(one.last_begin), seconds(one.elapsed())]);
+        FoundIterations::new(&times.collect::<Vec<_>>(), &self.moments)
+    }
+
     /// How long the timed iterations would take if all were like the recorded ones, in seconds.
     pub fn predicted(&self) -> f64 {
         let [all, recorded] = self.times;
@@ -360,13 +380,13 @@ impl fmt::Display for ComparedIterations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [all, recorded] = self.times;
         let place = self.place.as_ref().map_or(String::new(), |place| format!(" at {}", printable(place)));
+        let ([what, at_begin], of) = match &self.phase {
+            Some(phase) => (["visits", "Visits"], printable(phase)),
+            None => (["iterations", "Iterations"], format!("the loop{place}")),
+        };
         match self.are_all {
-            true => write!(f, "  All {} iterations of the loop{place}", all.count)?,
-            false => write!(
-                f,
-                "  Iterations {} of the loop{place}, all whose times are known,",
-                range(self.timed)
-            )?,
+            true => write!(f, "  All {} {what} of {of}", all.count)?,
+            false => write!(f, "  {at_begin} {} of {of}, all whose times are known,", range(self.timed))?,
         }
         writeln!(f, " took {:.6} s, {:.1} % of their time in MPI", all.elapsed, 100.0 * all.in_mpi)?;
         let ranges: Vec<String> = self.recorded.iter().copied().map(range).collect();
@@ -412,41 +432,30 @@ impl fmt::Display for ComparedIterations {
 impl ComparedIterations {
     /// Says which of the iterations that were found are recorded ones.
     fn fmt_found(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(FoundIterations { count, numbers, are_recorded }) = &self.found else { return Ok(()) };
+        let Some(found) = &self.found else { return Ok(()) };
         if !self.weights.is_empty() {
             let kept = match self.weights.len() {
                 1 => "the only one that was kept".to_owned(),
                 kept => format!("the {kept} that were kept"),
             };
-            return match count {
-                _ if *are_recorded => Ok(()),
-                0 => writeln!(
-                    f,
-                    "  No loop was found in {kept}: waits are not extrapolated (a larger --keep helps)"
-                ),
+            let advice = match &self.phase {
+                Some(phase) => format!("--loop phase={} takes them", printable(phase)),
+                None => "a larger --keep helps".to_owned(),
+            };
+            return match found.count {
+                _ if found.are_recorded => Ok(()),
+                0 => writeln!(f, "  No loop was found in {kept}: waits are not extrapolated ({advice})"),
                 found => writeln!(
                     f,
-                    "  The {found} iterations found here are not {kept}: waits are not extrapolated (a larger --keep helps)"
+                    "  The {found} iterations found here are not {kept}: waits are not extrapolated ({advice})"
                 ),
             };
         }
-        // Without windows before them they have the numbers that they have here.
-        if numbers.iter().all(|[place, number, _]| place == number) {
-            return Ok(());
+        match found.in_program() {
+            Some(numbers) => writeln!(f, "  {numbers}"),
+            None => Ok(()),
         }
-        let part = |&[place, number, count]: &[u64; 3]| {
-            let [here, there] = [place, number].map(|first| range([first, first + count - 1]));
-            format!("{here} is number {there}")
-        };
-        let mut parts: Vec<String> = numbers.iter().take(super::summary::NAMED).map(part).collect();
-        parts.extend((numbers.len() > parts.len()).then(|| "and so on".to_owned()));
-        writeln!(f, "  Iterations above count what was recorded: {} of the loop", parts.join(", "))
     }
-}
-
-/// Numbers from the first to the last one.
-fn range([first, last]: [u64; 2]) -> String {
-    if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
 #[cfg(test)]
@@ -498,10 +507,8 @@ mod tests {
     #[test]
     fn numbers_are_said_if_they_are_not_those_of_the_loop() {
         let said = found(&AGAIN, &[]).to_string();
-        let expected =
-            "  Iterations above count what was recorded: 1-2 is number 8-9, 3 is number 12 of the loop\n";
-        assert!(said.ends_with(expected), "{said}");
-        assert!(!found(&[], &[]).to_string().contains("count what was recorded"));
+        assert!(said.ends_with("\n  Iterations 1-2 here are 8-9 of the program, 3 is 12\n"), "{said}");
+        assert!(!found(&[], &[]).to_string().contains(" here "));
     }
 
     #[test]
@@ -512,6 +519,11 @@ mod tests {
         let mut none = found(&[], &[7, 4, 1]);
         none.found = Some(FoundIterations::default());
         assert!(none.to_string().contains("  No loop was found in the 3 that were kept: "), "{none}");
+        none.phase = Some("step".into());
+        assert!(
+            none.to_string().contains(": waits are not extrapolated (--loop phase=step takes them)\n"),
+            "{none}"
+        );
         none.found = None;
         assert!(!none.to_string().contains("found"), "{none}");
     }
@@ -555,6 +567,21 @@ mod tests {
             assert!(said.starts_with(&begin), "{said}");
         }
         assert!(said(&steady(), None).starts_with("  Iterations 1-12 of"));
+    }
+
+    #[test]
+    fn iterations_of_a_phase_are_its_visits() {
+        for (count, begin) in [
+            (12, "  All 12 visits of step took 140.000000 s, "),
+            (13, "  Visits 1-12 of step, all whose times are known, took 140.000000 s, "),
+        ] {
+            let mut compared = compare(&steady(), Some(count), (same, same)).unwrap();
+            compared.phase = Some("step".into());
+            let said = compared.to_string();
+            assert!(said.starts_with(begin) && !said.contains("loop"), "{said}");
+        }
+        let properties = RecordedIterations::properties(12, None, Some("step"));
+        assert!(properties.contains(&("REPLAY::PHASE".into(), "step".into())), "{properties:?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use details::what_if::{Efficiencies, SCHEMA, ScenarioTime, Time, Trust, WhatIfFile};
 use model::ClockProperties;
 
 use super::summary::printable;
@@ -81,6 +82,31 @@ impl WhatIfSummary {
 }
 
 impl WhatIfSummary {
+    /// The same for programs.
+    pub(super) fn file(&self, ticks_per_second: u64) -> WhatIfFile {
+        let scenario = |Gain { scenario, seconds, ticks, gain, .. }: &Gain| ScenarioTime {
+            gain: *gain,
+            is_doubtful: self.is_doubtful(scenario),
+            is_upper_bound: scenario.changes.iter().any(Change::is_bound),
+            name: scenario.to_string(),
+            seconds: *seconds,
+            ticks: *ticks,
+        };
+        WhatIfFile {
+            efficiency: Efficiencies {
+                load_balance: self.efficiency.load_balance(),
+                parallel: self.efficiency.parallel(),
+                serialisation: self.efficiency.serialisation(),
+                transfer: self.efficiency.transfer(),
+            },
+            run_time: Time { seconds: self.run, ticks: self.run_ticks },
+            scenarios: self.gains.iter().map(scenario).collect(),
+            schema: SCHEMA.into(),
+            ticks_per_second,
+            trust: Trust { kept: self.kept, model_error: self.model_error, unexplained: self.unexplained },
+        }
+    }
+
     /// Whether what a scenario gains is only roughly known (what-if 2.5, 4).
     fn is_doubtful(&self, scenario: &Scenario) -> bool {
         let is_of_network =

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cubex::{Attribute, Complete, Writer};
 use details::manifest::{BESIDE, MANIFEST, Manifest, digest, member};
+use details::what_if::WHAT_IF;
 use model::Paradigm;
 
 use super::accounts::{Accounts, RunTimes};
@@ -131,6 +132,9 @@ pub fn write(
             summary.recorded = recorded;
             let clock = &tools.trace.definitions.clock;
             summary.what_if = predictions.map(|predictions| WhatIfSummary::new(&predictions, clock));
+            if let Some(what_if) = &summary.what_if {
+                writer.add_member(WHAT_IF, &what_if.file(clock.resolution).to_bytes())?;
+            }
             if let Some((place, details)) = details {
                 let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
                 add_details(&mut writer, place, &manifest, &details)?;

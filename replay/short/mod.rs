@@ -279,7 +279,8 @@ fn properties(
     let of_loop = all_of(of_loop, structure.loop_metrics(weights));
     let of_run = all_of(of_run, structure.run_metrics(weights));
     let place = loop_place(tools.trace, &structure.place);
-    let mut all = RecordedIterations::properties(structure.iterations.len(), place);
+    let phase = structure.phase.map(|region| tools.trace.region_name(region));
+    let mut all = RecordedIterations::properties(structure.iterations.len(), place, phase);
     all.extend([
         (ShortProperties::KEPT.to_owned(), kept.join(",")),
         (ShortProperties::LOOP_ERRORS.to_owned(), errors(&of_loop)),

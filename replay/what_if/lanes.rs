@@ -118,9 +118,9 @@ impl Lane {
         let first = transfer.max(0).min(first);
         let by_size = (transfer.max(0) - first).min(by_size);
         scaled(first, |ticks| ticks * self.latency)
-            + scaled(by_size, |ticks| ticks / self.bandwidth)
-            + (transfer - first - by_size)
-            + self.add
+            .saturating_add(scaled(by_size, |ticks| ticks / self.bandwidth))
+            .saturating_add(transfer - first - by_size)
+            .saturating_add(self.add)
     }
 
     /// Overhead of a completion.

@@ -204,9 +204,12 @@ impl Place {
     }
 }
 
+/// The largest factor: no replayed time gets out of the range of numbers.
+const LARGEST: f64 = 1e6;
+
 fn factor(name: &str, value: &str) -> Result<f64, String> {
-    let number = value.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
-    number.ok_or_else(|| format!("{name}={value}: expected a number from 0 on, such as 0.5"))
+    let number = value.parse::<f64>().ok().filter(|number| (0.0..=LARGEST).contains(number));
+    number.ok_or_else(|| format!("{name}={value}: expected a number from 0 to 1,000,000, such as 0.5"))
 }
 
 /// Splits a text at a separator that is in no bracket.
@@ -253,7 +256,9 @@ mod tests {
     fn wrong_scenario_gets_a_message_with_what_was_found_and_expected() {
         for (text, part) in [
             ("fast", "fast is no scenario"),
-            ("latency=-1", "from 0 on"),
+            ("latency=-1", "from 0 to"),
+            ("cpu=1e300", "1,000,000"),
+            ("add=nan", "from 0 to"),
             ("bandwidth=0", "above 0"),
             ("eager=some", "bytes"),
             ("level=work@x", "PATH@RANK"),

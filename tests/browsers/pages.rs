@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::rewrite::{add_topology, rewrite};
 use crate::foreign;
-use crate::show::json as printed;
+use crate::short::{keeping, kept, shorten};
+use crate::support::show::json as printed;
 use crate::support::tables::Details;
 use crate::support::{analyze, archive, in_memory};
 
@@ -173,7 +174,7 @@ pub(super) fn of_many(folder: &Path) {
 }
 
 /// Pages of a trace in which rank 2 is slow in iteration 33, with what its tables say of that; of one whose iterations do not
-/// correspond; and of one without a loop.
+/// correspond; of one without a loop; and of a short archive of the first one.
 pub(super) fn of_iterations(folder: &Path) {
     let slow = Slow { rank: 2, iteration: 33, factor: 4.0, work: Work::Relax };
     let tuning = Tuning { slow: Some(slow), ..Tuning::default() };
@@ -199,6 +200,11 @@ pub(super) fn of_iterations(folder: &Path) {
         },
     });
     fs::write(folder.join("slow.json"), all.to_string()).unwrap();
+    let (archive, made) = (directory.path().join("short"), directory.path());
+    shorten(&trace, keeping(&archive), made);
+    page(&made.join("short.cubex"), "short", folder);
+    let numbers: Vec<usize> = kept(&archive).into_iter().map(|(number, _)| number).collect();
+    fs::write(folder.join("short.json"), json!({ "numbers": numbers }).to_string()).unwrap();
     page(&shipped("master_worker.6", folder), "crossing", folder);
     page(&shipped("self_and_null.4", folder), "without", folder);
 }

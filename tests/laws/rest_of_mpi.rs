@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use replay::Semantics;
 
-use super::{ROUNDING, coverage, negative};
+use super::severities::{ROUNDING, coverage, negative};
 use crate::oracle::random::trace;
 use crate::support::report::Table;
 use crate::support::{analyze, in_memory, write};

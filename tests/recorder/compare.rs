@@ -1,13 +1,12 @@
 //! Two recordings of the demonstration's solver, which sends its borders late or early: `replay-show diff` says what
 //! changed, and gates end in both statuses.
 
-use std::ffi::OsString;
 use std::path::Path;
 
 use serde_json::Value;
-use show::output::Surroundings;
 use show::status::Status;
 
+use crate::show::{json, show};
 use crate::support::record::{Invocation, Subject, analyze};
 
 /// Attempts to record with little noise: other programs on the machine make ranks wait, too.
@@ -25,15 +24,6 @@ fn report(sends: &'static str) -> Option<String> {
     subject.experiment.join("trace.cubex").into_os_string().into_string().ok()
 }
 
-/// Runs `replay-show`; returns its status and what it printed.
-fn show(arguments: &[&str]) -> (Status, String) {
-    let (mut results, mut messages) = (Vec::new(), Vec::new());
-    let arguments = ["replay-show"].iter().chain(arguments).map(OsString::from);
-    let status = show::cli::run(arguments, &Surroundings::default(), &mut results, &mut messages);
-    results.extend(messages);
-    (status, String::from_utf8(results).unwrap())
-}
-
 /// The medians of a quantity in A and B.
 fn quantity(diff: &Value, name: &str) -> (f64, f64) {
     let rows = diff["quantities"].as_array().unwrap();
@@ -46,8 +36,7 @@ fn diff_of_two_recordings_says_what_changed() {
     for attempt in 1..=ATTEMPTS {
         let (Some(late), Some(early)) = (report("late"), report("early")) else { return };
         assert!(Path::new(&late).is_file() && Path::new(&early).is_file());
-        let (_, text) = show(&["diff", &late, &early, "--json"]);
-        let diff: Value = serde_json::from_str(&text[..=text.rfind('}').unwrap()]).unwrap();
+        let diff = json(&["diff", &late, &early]);
         let (before, after) = quantity(&diff, "waiting");
         if after > 0.8 * before && attempt < ATTEMPTS {
             continue;
@@ -60,14 +49,14 @@ fn diff_of_two_recordings_says_what_changed() {
         };
         let waits = calls.iter().filter(|row| row["metric"] == "mpi_latesender" && is_gone(row));
         let gone: f64 = waits.filter_map(|row| row["a"].as_f64()).sum();
-        assert!(gone > 0.5 * (before - after), "most of it is where borders were sent late: {text}");
+        assert!(gone > 0.5 * (before - after), "most of it is where borders were sent late: {diff}");
         // The change is good, and its reversal is not.
         let gate = ["--fail-if", "mpi_latesender > +10%", "--fail-if", "waiting > 1.1x"];
-        let (status, text) = show(&[&["diff", &late, &early], &gate[..]].concat());
-        assert_eq!(status, Status::Done, "{text}");
-        let (status, text) = show(&[&["diff", &early, &late], &gate[..]].concat());
-        assert_eq!(status, Status::GateFailed, "{text}");
-        assert!(text.contains("MPI_Waitall"), "{text}");
+        let (status, text, messages) = show(&[&["diff", &late, &early], &gate[..]].concat(), &[]);
+        assert_eq!(status, Status::Done, "{text}{messages}");
+        let (status, text, messages) = show(&[&["diff", &early, &late], &gate[..]].concat(), &[]);
+        assert_eq!(status, Status::GateFailed, "{text}{messages}");
+        assert!(text.contains("MPI_Waitall"), "{text}{messages}");
         return;
     }
 }

@@ -27,3 +27,5 @@ mod chance;
 mod fields;
 #[path = "../../formats/otf2/tests/lines.rs"]
 mod lines;
+#[path = "../support/show.rs"]
+mod show;

@@ -13,6 +13,7 @@ mod random_team;
 pub(crate) mod regions;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod show;
 pub(crate) mod statistics;
 pub(crate) mod tables;
 pub(crate) mod trace;

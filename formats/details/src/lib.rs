@@ -12,6 +12,7 @@ mod header;
 pub mod manifest;
 mod read;
 mod table;
+pub mod what_if;
 mod write;
 
 pub use error::{Error, Result};

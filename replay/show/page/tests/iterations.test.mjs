@@ -1,5 +1,5 @@
-// Iterations of the main loop in Chromium: of a trace in which a rank is slow in one, of one whose iterations do not correspond, and
-// of one without a loop.
+// Iterations of the main loop in Chromium: of a trace in which a rank is slow in one, of one whose iterations do not correspond, of
+// one without a loop, and of a short archive.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -148,6 +148,27 @@ test("iterations that do not correspond say so, and what is unknown is not 0", {
   await chart(page).hover({ position: { x: 300, y: 100 } });
   assert.match(words(await page.locator(".iterations .words").first().innerText()), / on 5 of 6 locations$/);
   await page.screenshot({ path: join(screenshots, "iterations-crossing.png") });
+  assert.deepEqual(complaints, []);
+  await done();
+});
+
+test("iterations of a short archive have their numbers in the program", { skip }, async () => {
+  const { address, json } = named("short");
+  const { page, complaints, close: done } = await open(`${address}#v=iterations`);
+  assert.match(await text(page), /They were kept of 60 in a short archive; beside their numbers here are those in the program\./);
+  const last = json.numbers.length;
+  assert.ok(json.numbers[last - 1] > last && json.numbers.includes(33), `${json.numbers}`);
+  await chart(page).focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("End");
+  await page.waitForTimeout(120);
+  assert.ok((await told(chart(page), "words")).startsWith(`iteration ${last} (${json.numbers[last - 1]} of the program): `));
+  await page.locator(".iterations summary").click();
+  const table = page.locator('.rows[aria-label="All iterations"]');
+  const cells = (column) => table.locator(`tbody tr > :nth-child(${column})`).allInnerTexts();
+  assert.deepEqual((await cells(1)).map(Number), json.numbers.map((_, at) => at + 1));
+  assert.deepEqual((await cells(2)).map(Number), json.numbers);
+  await page.screenshot({ path: join(screenshots, "iterations-short.png") });
   assert.deepEqual(complaints, []);
   await done();
 });

@@ -134,16 +134,21 @@ impl<'n> Numbers<'n> {
             return Some(Line::styled(text, Style::Warning));
         }
         let text = match recorded.is_short {
-            true => format!("They were kept of {of} in a short archive: \"of loop\" is their number there"),
-            false => "Only some were recorded: \"of loop\" is their number in the program, if it is known"
-                .to_owned(),
+            true => {
+                format!(
+                    "They were kept of {of} in a short archive: \"in program\" is their number among the {of}"
+                )
+            }
+            false => {
+                "Only some were recorded: \"in program\" is their number there, if it is known".to_owned()
+            }
         };
         self.are_shown.then(|| Line::styled(text, Style::Dim))
     }
 
     /// A column of numbers in the program.
     fn column(&self) -> Column {
-        if self.are_shown { Column::new("of_loop", "of loop") } else { Column::data("of_loop") }
+        if self.are_shown { Column::new("of_loop", "in program") } else { Column::data("of_loop") }
     }
 
     fn cell(&self, iteration: u64) -> Cell {

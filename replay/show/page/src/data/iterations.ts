@@ -18,6 +18,19 @@ export interface MainLoop {
   causes: { iteration: number; location: number; cnode: number; ticks: number; ticks_of_run: number }[];
   map_span: number;
   map_block: number;
+  /** The iterations that the archive was limited to; null if it was not. */
+  recorded: Recorded | null;
+}
+
+/** Iterations of the program that were recorded, or kept in a short archive. */
+interface Recorded {
+  is_short: boolean;
+  iterations: number;
+  of: number;
+  /** Stretches: the number of the first here, its number in the program, and how many follow each other in both. */
+  numbers: [number, number, number][];
+  /** Whether the iterations here are these, all of them and no others. */
+  are_main_loop: boolean;
 }
 
 const BORDER = 1;
@@ -70,6 +83,25 @@ export class Iterations {
   label(row: number): string {
     const [from, to] = this.numbers(row);
     return from === to ? String(from) : `${from}–${to}`;
+  }
+
+  /** Whether iterations have other numbers in the program than here. */
+  get areRenumbered(): boolean {
+    return this.loop.recorded?.numbers.some(([here, there]) => here !== there) ?? false;
+  }
+
+  /** The number of an iteration in the program; null if it is not known. */
+  inProgram(number: number): number | null {
+    const stretch = this.loop.recorded?.numbers.find(([here, , count]) => number >= here && number < here + count);
+    return stretch ? stretch[1] + number - stretch[0] : null;
+  }
+
+  /** The numbers of some iterations in the program, if these are others than here: ` (48–57 of the program)`. */
+  renumbered(from: number, to: number): string {
+    const [first, last] = [this.inProgram(from), this.inProgram(to)];
+    if (!this.areRenumbered || first === null || last === null) return "";
+    const link = last - first === to - from ? "–" : " to ";
+    return ` (${first === last ? first : `${first}${link}${last}`} of the program)`;
   }
 
   /** The row of an iteration. */

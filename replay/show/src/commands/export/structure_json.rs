@@ -35,6 +35,9 @@ pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> Result<Remarks>
     let others_of = structure.others;
     let (graphs, locations, ticks) = (others_of.graphs, others_of.locations, others_of.ticks);
     write!(out, "],\n\"others\":{{\"graphs\":{graphs},\"locations\":{locations},\"ticks\":{ticks}}}")?;
+    if let Some(recorded) = source.opened.manifest.as_ref().and_then(|manifest| manifest.recorded.as_ref()) {
+        write!(out, ",\n\"recorded\":{}", written(&json!(recorded)))?;
+    }
     if let Some(signature) = source.signature() {
         write!(out, ",\n\"signature\":{}", written(&signed(signature)))?;
     }

@@ -30,7 +30,7 @@ pub(super) fn add(source: &Source<'_>, blocks: &mut Blocks) -> Result<()> {
     if !blocks.table_within(&table, PART)? {
         return Err(Error::new("the table series does not fit into the page"));
     }
-    blocks.texts.push(("main_loop", described(source, main_loop)));
+    blocks.texts.push(("main_loop", described(source, manifest, main_loop)));
     type Weigh = fn(&Source<'_>, &MainLoop, &Table) -> Result<Vec<i128>>;
     let tables: [(&str, &str, Weigh); 2] = [
         ("series_values", "values of metrics by iteration", weights_of_values),
@@ -80,7 +80,7 @@ fn check(manifest: &Manifest, main_loop: &MainLoop, table: &Table, locations: us
 }
 
 /// What the page has to know of the loop.
-fn described(source: &Source<'_>, main_loop: &MainLoop) -> Value {
+fn described(source: &Source<'_>, manifest: &Manifest, main_loop: &MainLoop) -> Value {
     let cube = source.values.cube();
     let causes = main_loop.causes.iter().filter(|cause| {
         let is_there = |at: u32, count: usize| usize::try_from(at).is_ok_and(|at| at < count);
@@ -97,6 +97,7 @@ fn described(source: &Source<'_>, main_loop: &MainLoop) -> Value {
         "causes": causes.collect::<Vec<_>>(),
         "map_span": main_loop.map_span,
         "map_block": main_loop.map_block,
+        "recorded": manifest.recorded,
     })
 }
 

@@ -25,7 +25,7 @@ export function UnlikeList({ iterations, shown }: Props) {
     <Rows
       name="Iterations unlike the others" rows={rows} selected={(row) => row === shown.row} {...choice(page, iterations)}
       columns={[
-        { title: "number", cell: (row) => iterations.label(row), key: (row) => row },
+        ...numbers(iterations),
         { title: "elapsed", cell: (row) => text(iterations.elapsed[row]!), key: (row) => iterations.elapsed[row]!, isNumber: true },
         {
           title: "longest outside of MPI",
@@ -46,13 +46,14 @@ export function UnlikeList({ iterations, shown }: Props) {
 export function Kinds({ iterations, shown }: Props) {
   const page = usePage();
   const colours = coloursOf(iterations);
+  const representative = ({ representative: number }: { representative: number }) => `number ${number}${iterations.renumbered(number, number)}`;
   const kinds = iterations.loop.kinds.map((kind, at) => ({ ...kind, colour: colours[at]! })).sort((a, b) => b.iterations - a.iterations);
   return (
     <Rows
       name="Kinds of iterations" rows={kinds} selected={(kind) => iterations.row(kind.representative) === shown.row}
       {...choice(page, iterations, (kind: { representative: number }) => iterations.row(kind.representative))}
       columns={[
-        { title: "kind", cell: (kind) => (kind.iterations === 1 ? `number ${kind.representative}, like no other` : `${kind.iterations} like number ${kind.representative}`) },
+        { title: "kind", cell: (kind) => (kind.iterations === 1 ? `${representative(kind)}, like no other` : `${kind.iterations} like ${representative(kind)}`) },
         // Neighbours that share a row have no colour.
         ...(iterations.loop.block > 1 ? [] : [{
           title: "colour",
@@ -61,6 +62,16 @@ export function Kinds({ iterations, shown }: Props) {
       ]}
     />
   );
+}
+
+/** The number of a row, and that in the program if it is another one. */
+function numbers(iterations: Iterations) {
+  const number = { title: "number", cell: (row: number) => iterations.label(row), key: (row: number) => row };
+  const inProgram = (row: number) => {
+    const [first, last] = iterations.numbers(row).map((it) => iterations.inProgram(it));
+    return first === null || last === null ? "·" : first === last ? String(first) : `${first}–${last}`;
+  };
+  return iterations.areRenumbered ? [number, { title: "in program", cell: inProgram }] : [number];
 }
 
 /** A call path that lines may break in, behind a name. */
@@ -83,7 +94,7 @@ export function AllIterations({ iterations, shown }: Props) {
       <Rows
         name="All iterations" rows={rows} selected={(row) => row === shown.row} {...choice(page, iterations)}
         columns={[
-          { title: "number", cell: (row) => iterations.label(row), key: (row) => row },
+          ...numbers(iterations),
           { title: "begin", cell: (row) => seconds(iterations.begin[row]! / per), key: (row) => iterations.begin[row]!, isNumber: true },
           { title: "elapsed", cell: (row) => seconds(iterations.elapsed[row]! / per), key: (row) => iterations.elapsed[row]!, isNumber: true },
           { title: "kind", cell: (row) => kindOf(iterations, row) ?? "·" },

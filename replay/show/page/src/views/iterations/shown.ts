@@ -69,10 +69,10 @@ export function openTime(page: Page, iterations: Iterations, first: number, last
   page.change({ view: "time", mode: INITIAL.mode, rows: null, time: stretch(page, begin, end), ...(location === null ? {} : { location }) });
 }
 
-/** The numbers of some rows: `iteration 7`, or `iterations 7–8`. */
+/** The numbers of some rows: `iteration 7`, or `iterations 7–8`, with those in the program if these are others. */
 export function named(iterations: Iterations, first: number, last: number): string {
   const [from, to] = [iterations.numbers(first)[0], iterations.numbers(last)[1]];
-  return from === to ? `iteration ${from}` : `iterations ${from}–${to}`;
+  return `${from === to ? `iteration ${from}` : `iterations ${from}–${to}`}${iterations.renumbered(from, to)}`;
 }
 
 /** A value of a metric of the report, which tables have in ticks if it is a time. */
@@ -86,7 +86,7 @@ export function kindOf(iterations: Iterations, row: number): string | null {
   const kind = iterations.loop.kinds[iterations.kind[row] ?? NONE];
   // Neighbours that share a row may be of several kinds.
   if (!kind || iterations.loop.block > 1) return null;
-  return kind.iterations === 1 ? "like no other" : `like number ${kind.representative}`;
+  return kind.iterations === 1 ? "like no other" : `like number ${kind.representative}${iterations.renumbered(kind.representative, kind.representative)}`;
 }
 
 /** What is known of a row, in words. */

@@ -25,6 +25,7 @@ export function IterationsView() {
   return (
     <div class="iterations">
       <p>{summary(iterations, report.ticks_per_second)}</p>
+      <Recorded iterations={iterations} />
       <Correspondence iterations={iterations} />
       <div class="modes">
         <label>Show{" "}
@@ -77,6 +78,21 @@ function summary(iterations: Iterations, per: number): string {
   const [median, least, most] = iterations.usual().map((it) => seconds(it / per));
   const trend = loop.trend === null ? "" : ` They get ${loop.trend < 0 ? "shorter" : "longer"} over the run, by ${share(Math.abs(loop.trend))} of the median.`;
   return `${many}: median ${median}, ${least} to ${most}.${trend}`;
+}
+
+/** What has to be known of the numbers where only some iterations were recorded, as `replay-show iterations` says it. */
+function Recorded({ iterations }: { iterations: Iterations }) {
+  const { recorded } = iterations.loop;
+  if (recorded?.is_short && !recorded.are_main_loop) {
+    const kept = recorded.iterations === 1 ? "iteration" : `${recorded.iterations} iterations`;
+    return <p class="limit">These are not the {kept} of {recorded.of} that the short archive was made of.</p>;
+  }
+  if (!recorded || !iterations.areRenumbered) return null;
+  return (
+    <p class="limit">
+      {recorded.is_short ? `They were kept of ${recorded.of} in a short archive` : "Only some were recorded"}; beside their numbers here are those in the program.
+    </p>
+  );
 }
 
 /** What has to be known where iterations of one number are not the same everywhere. */

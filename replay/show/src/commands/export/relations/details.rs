@@ -7,6 +7,7 @@
 //! | location, as `cause_location` | `cause_location`, `cause_rank` |
 //! | `metric` | its unique name |
 //! | `region` | `region`, `function` |
+//! | `iteration`, where only some were recorded | `iteration`, and its number in the program as `of_loop` |
 //! | all others | the same |
 
 use details::manifest::{Complete, Manifest, member};
@@ -146,6 +147,17 @@ pub(super) fn expressed<'e>(
                 add(&mut all, "function".into(), Text, "", move |row| match regions[row] {
                     Some(region) => text(&*cube.regions[region].name),
                     None => Cell::Nothing,
+                });
+            }
+            _ if name == "iteration" && manifest.recorded.is_some() => {
+                let shared = std::rc::Rc::new(columns.integers(name)?);
+                let rows = shared.clone();
+                add(&mut all, name.clone(), Int64, "", move |row| Cell::Integer(shared[row]));
+                add(&mut all, "of_loop".into(), Int64, "", move |row| {
+                    let number = u64::try_from(rows[row]).ok();
+                    let number =
+                        manifest.recorded.as_ref().zip(number).and_then(|(it, number)| it.number(number));
+                    number.map_or(Cell::Nothing, unsigned)
                 });
             }
             (values, unit) => {

@@ -1,0 +1,124 @@
+//! Run times under other conditions: the member `what-if.json`, in a report or archive for which they were asked.
+//!
+//! New keys may come; none changes its meaning within a schema.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The name of the member.
+pub const WHAT_IF: &str = "what-if.json";
+
+/// The schema that this version writes.
+pub const SCHEMA: &str = "replay-what-if/1";
+
+/// What was asked for, what would be gained, and how far to trust it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WhatIfFile {
+    /// Efficiencies of the ranks.
+    pub efficiency: Efficiencies,
+    /// The run time as it was.
+    pub run_time: Time,
+    /// In the order in which they were asked for; those of the standard set by what they gain, most first.
+    pub scenarios: Vec<ScenarioTime>,
+    /// `replay-what-if/1`.
+    pub schema: String,
+    /// Ticks of a second.
+    pub ticks_per_second: u64,
+    /// How far to trust run times.
+    pub trust: Trust,
+}
+
+/// A time in both units.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Time {
+    /// Seconds.
+    pub seconds: f64,
+    /// Ticks.
+    pub ticks: i64,
+}
+
+/// Efficiencies, from 0 to 1.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Efficiencies {
+    /// Mean work in relation to the most.
+    pub load_balance: f64,
+    /// Mean work in relation to the run time: the product of the others.
+    pub parallel: f64,
+    /// The most work in relation to the run time on an ideal network.
+    pub serialisation: f64,
+    /// The run time on an ideal network in relation to the real one.
+    pub transfer: f64,
+}
+
+/// The run time of a scenario.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScenarioTime {
+    /// What is gained of the run time, as a share; negative if the run gets longer.
+    pub gain: f64,
+    /// Whether the gain is only roughly known.
+    pub is_doubtful: bool,
+    /// Whether it is an upper bound.
+    pub is_upper_bound: bool,
+    /// The scenario, as `--what-if` takes it.
+    pub name: String,
+    /// Seconds.
+    pub seconds: f64,
+    /// Ticks.
+    pub ticks: i64,
+}
+
+/// How far to trust run times: shares.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trust {
+    /// Of the time in MPI: what takes as long as it did, whatever is different.
+    pub kept: f64,
+    /// Of the run time: how much longer it would be if calls of MPI took as long as the model of the network has it.
+    pub model_error: f64,
+    /// Of the time in MPI: what the model does not explain.
+    pub unexplained: f64,
+}
+
+impl WhatIfFile {
+    /// Reads the member.
+    ///
+    /// # Errors
+    /// If it is no JSON of this form.
+    pub fn parse(bytes: &[u8]) -> Result<WhatIfFile> {
+        let read: WhatIfFile =
+            serde_json::from_slice(bytes).map_err(|error| Error::new(format!("{WHAT_IF}: {error}")))?;
+        match read.schema == SCHEMA {
+            true => Ok(read),
+            false => {
+                Err(Error::new(format!("{WHAT_IF}: the schema is {:?}, expected {SCHEMA:?}", read.schema)))
+            }
+        }
+    }
+
+    /// The bytes of the member.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // It cannot fail: all keys are strings.
+        let mut text = serde_json::to_vec(self).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn run_times_come_back_as_they_were_and_another_schema_is_refused() {
+        let scenario = ScenarioTime { name: "ideal".into(), ticks: -3, gain: 0.1, ..ScenarioTime::default() };
+        let file = WhatIfFile { schema: SCHEMA.into(), scenarios: vec![scenario], ..WhatIfFile::default() };
+        assert_eq!(WhatIfFile::parse(&file.to_bytes()), Ok(file.clone()));
+        let other = WhatIfFile { schema: "replay-what-if/9".into(), ..file };
+        assert!(WhatIfFile::parse(&other.to_bytes()).unwrap_err().to_string().contains("what-if/9"));
+    }
+}

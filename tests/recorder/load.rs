@@ -3,6 +3,8 @@
 //!
 //! With `REPLAY_TEST_EVENTS=10000000` there are as many events as in the proof; by default, fewer.
 
+use replay::findings::Finding;
+
 use crate::support::archive;
 use crate::support::process::Running;
 use crate::support::record::{Invocation, Subject, analyze};
@@ -48,7 +50,10 @@ fn expect_complete(subject: &Subject, program: &str) {
     archive::expect_promised(experiment, &said);
     let analysis = analyze(experiment, &subject.folder);
     analysis.expect_success();
-    assert!(findings(experiment).is_empty(), "{}", analysis.stdout);
+    // Two loops of `many_requests` take about as long; the messages of one of them are received behind it.
+    let mut odd = findings(experiment);
+    odd.retain(|(name, ..)| name != Finding::DifferentIterations.name());
+    assert!(odd.is_empty(), "{}", analysis.stdout);
     std::fs::remove_dir_all(experiment).unwrap();
 }
 

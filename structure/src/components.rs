@@ -69,7 +69,7 @@ impl Search {
     /// which it can be reached.
     pub(crate) fn components(&mut self, nodes: &[Node], next: &Neighbors, mut with: impl FnMut(&[Node])) {
         nodes.iter().for_each(|node| self.found[node.index()] = 0);
-        let mut count = 0;
+        let mut count = 0_u32;
         let mut open: Vec<Node> = Vec::new();
         // Nodes that are being searched, each with the number of its neighbours that are done.
         let mut way: Vec<(Node, usize)> = Vec::new();
@@ -86,7 +86,9 @@ impl Search {
                     open.push(*node);
                 }
                 let mut low = self.low[at];
-                let neighbors = &next.of(*node)[*done..];
+                // Nothing is new any more, and nothing that is open was found earlier.
+                let is_settled = count as usize == nodes.len() && low == self.found[open[0].index()];
+                let neighbors = if is_settled { &[] } else { &next.of(*node)[*done..] };
                 let new = neighbors.iter().position(|neighbor| {
                     let found = self.found[neighbor.index()];
                     // No node was found at 0, so what is new would be the earliest.

@@ -50,34 +50,29 @@ impl Neighbors {
 /// Memory of a search, by node.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
-    /// When a node was found, from 1; 0 before, [`DONE`] once its component is known.
+    /// When a node was found, from 1; 0 before, [`DONE`] once its component is known, and outside of what is searched.
     found: Vec<u32>,
     /// The earliest node, by when it was found, that can be reached.
     low: Vec<u32>,
 }
 
+/// Later than all: what is done is never the earliest.
 const DONE: u32 = u32::MAX;
 
 impl Search {
     /// For nodes with numbers below this.
     pub(crate) fn new(nodes: usize) -> Search {
-        Search { found: vec![0; nodes], low: vec![0; nodes] }
+        Search { found: vec![DONE; nodes], low: vec![0; nodes] }
     }
 
-    /// Calls a function with each component of these nodes, which are those that `is_inside` accepts. A component comes before
-    /// those from which it can be reached.
-    pub(crate) fn components(
-        &mut self,
-        nodes: &[Node],
-        next: &Neighbors,
-        is_inside: impl Fn(Node) -> bool,
-        mut with: impl FnMut(&[Node]),
-    ) {
+    /// Calls a function with each component of these nodes, and the edges between them. A component comes before those from
+    /// which it can be reached.
+    pub(crate) fn components(&mut self, nodes: &[Node], next: &Neighbors, mut with: impl FnMut(&[Node])) {
         nodes.iter().for_each(|node| self.found[node.index()] = 0);
-        let mut count = 0;
+        let mut count = 0_u32;
         let mut open: Vec<Node> = Vec::new();
         // Nodes that are being searched, each with the number of its neighbours that are done.
-        let mut way: Vec<(Node, u32)> = Vec::new();
+        let mut way: Vec<(Node, usize)> = Vec::new();
         for &root in nodes {
             if self.found[root.index()] != 0 {
                 continue;
@@ -85,28 +80,34 @@ impl Search {
             way.push((root, 0));
             while let Some((node, done)) = way.last_mut() {
                 let at = node.index();
-                if *done == 0 && self.found[at] == 0 {
+                if self.found[at] == 0 {
                     count += 1;
                     (self.found[at], self.low[at]) = (count, count);
                     open.push(*node);
                 }
-                if let Some(&neighbor) = next.of(*node).get(*done as usize) {
-                    *done += 1;
-                    if is_inside(neighbor) {
-                        match self.found[neighbor.index()] {
-                            0 => way.push((neighbor, 0)),
-                            DONE => {}
-                            found => self.low[at] = self.low[at].min(found),
-                        }
-                    }
+                let mut low = self.low[at];
+                // Nothing is new any more, and nothing that is open was found earlier.
+                let is_settled = count as usize == nodes.len() && low == self.found[open[0].index()];
+                let neighbors = if is_settled { &[] } else { &next.of(*node)[*done..] };
+                let new = neighbors.iter().position(|neighbor| {
+                    let found = self.found[neighbor.index()];
+                    // No node was found at 0, so what is new would be the earliest.
+                    low = if found == 0 { low } else { low.min(found) };
+                    found == 0
+                });
+                self.low[at] = low;
+                if let Some(place) = new {
+                    *done += place + 1;
+                    let neighbor = neighbors[place];
+                    way.push((neighbor, 0));
                     continue;
                 }
                 way.pop();
                 if let Some((parent, _)) = way.last() {
                     let parent = parent.index();
-                    self.low[parent] = self.low[parent].min(self.low[at]);
+                    self.low[parent] = self.low[parent].min(low);
                 }
-                if self.low[at] == self.found[at] {
+                if low == self.found[at] {
                     let first = open.iter().rposition(|node| node.index() == at).unwrap_or(0);
                     open[first..].iter().for_each(|node| self.found[node.index()] = DONE);
                     with(&open[first..]);
@@ -145,8 +146,7 @@ mod tests {
             let to_nodes = |&(a, b): &(u32, u32)| (Node::new(a), Node::new(b));
             let next = Neighbors::new(count, pairs.iter().map(to_nodes));
             let mut found: Vec<Vec<Node>> = Vec::new();
-            let is_inside = |node: Node| inside[node.index()];
-            Search::new(count).components(&nodes(&list), &next, is_inside, |part| found.push(part.to_vec()));
+            Search::new(count).components(&nodes(&list), &next, |part| found.push(part.to_vec()));
             assert_eq!(found.iter().map(Vec::len).sum::<usize>(), list.len());
             for (at, part) in found.iter().enumerate() {
                 for a in part {

@@ -65,7 +65,7 @@ impl Forest {
     pub fn new(graph: &Graph) -> Forest {
         let mut finder = Finder::new(graph);
         let all = (1..graph.nodes.len()).map(|number| Node::new(crate::to_u32(number))).collect();
-        let mut parts = VecDeque::from([Part { nodes: all, parent: None }]);
+        let mut parts = VecDeque::from([Part { nodes: all, parent: None, loops: None }]);
         let most = DEPTH * (graph.nodes.len() + graph.edges.len()) + WORK;
         let mut work = 0;
         while let Some(part) = parts.pop_front().filter(|_| work <= most) {
@@ -159,6 +159,8 @@ impl Forest {
 struct Part {
     nodes: Vec<Node>,
     parent: Option<usize>,
+    /// The outermost loops in it, if they are known already.
+    loops: Option<Vec<Vec<Node>>>,
 }
 
 /// A loop while others are still to be found.
@@ -180,6 +182,11 @@ struct Level {
 
 /// Stands for a node that is in no level.
 const NO_LEVEL: u32 = u32::MAX;
+
+/// Whether a component is a loop: a single node is one only with an edge to itself.
+fn is_loop(component: &[Node], next: &Neighbors) -> bool {
+    component.len() > 1 || next.of(component[0]).contains(&component[0])
+}
 
 struct Finder {
     next: Neighbors,
@@ -225,27 +232,23 @@ impl Finder {
     }
 
     /// Finds the outermost loops in a part; adds the parts in which there may be inner ones.
-    fn search(&mut self, Part { nodes, parent }: Part, parts: &mut VecDeque<Part>) {
-        let number = self.mark(&nodes);
-        let (next, part) = (&self.next, &self.part);
-        let mut components: Vec<Vec<Node>> = Vec::new();
-        self.search.components(
-            &nodes,
-            next,
-            |node| part[node.index()] == number,
-            |component| {
-                if component.len() > 1 || next.of(component[0]).contains(&component[0]) {
-                    components.push(component.to_vec());
+    fn search(&mut self, Part { nodes, parent, loops }: Part, parts: &mut VecDeque<Part>) {
+        let loops = loops.unwrap_or_else(|| {
+            let (next, mut loops) = (&self.next, Vec::new());
+            self.search.components(&nodes, next, |component| {
+                if is_loop(component, next) {
+                    loops.push(component.to_vec());
                 }
-            },
-        );
-        components.into_iter().for_each(|component| self.take_apart(&component, parent, parts));
+            });
+            loops
+        });
+        loops.into_iter().for_each(|component| self.take_apart(&component, parent, parts));
     }
 
     /// Makes the loops with the header of a component.
     fn take_apart(&mut self, component: &[Node], parent: Option<usize>, parts: &mut VecDeque<Part>) {
         let Some(&header) = component.iter().min() else { return };
-        let levels = self.levels(component, header);
+        let (levels, mut loops) = self.levels(component, header);
         let mut inside = vec![Vec::new(); levels.len()];
         let outermost = levels.len() - 1;
         // By original level: the one that it belongs to.
@@ -264,21 +267,26 @@ impl Finder {
             let latches = level.latches;
             self.found.push(Found { header, parent: around, shares_header: at != outermost, latches });
             nodes.iter().chain([&header]).for_each(|node| self.innermost[node.index()] = Some(id));
-            parts.push_back(Part { nodes, parent: Some(id) });
+            // With a single level what is inside is what was looked at: all but the header.
+            let loops = loops.take().filter(|_| outermost == 0);
+            parts.push_back(Part { nodes, parent: Some(id), loops });
             around = Some(id);
         }
     }
 
-    /// The levels of loops that share the header of a component, the innermost first. Marks the nodes of each but the
-    /// outermost, which has them all.
-    fn levels(&mut self, component: &[Node], header: Node) -> Vec<Level> {
+    /// The levels of loops that share the header of a component, the innermost first; and the loops of the component without
+    /// its header, if these had to be found. Marks the nodes of each level but the outermost, which has them all.
+    fn levels(&mut self, component: &[Node], header: Node) -> (Vec<Level>, Option<Vec<Vec<Node>>>) {
         let number = self.mark(component);
         let latches: Vec<Node> =
             self.before.of(header).iter().copied().filter(|node| self.part[node.index()] == number).collect();
-        let levels = match latches[..] {
+        let (levels, loops) = match latches[..] {
             // All of it.
-            [_] => vec![latches],
-            _ => self.nested(component, header, number, latches),
+            [_] => (vec![latches], None),
+            _ => {
+                let (levels, loops) = self.nested(component, header, number, latches);
+                (levels, Some(loops))
+            }
         };
         // How often the edges to the header were taken, by where they come from.
         let counts = self.before.of(header).iter().zip(&self.counts[self.before.range(header)]);
@@ -293,19 +301,19 @@ impl Finder {
             }
             joined.push(level);
         }
-        joined
+        (joined, loops)
     }
 
     /// The latches of a component in levels, the innermost first: each level has all nodes of the one before, and others. Marks
-    /// the nodes of each.
+    /// the nodes of each. Returns the loops of the component without its header, too.
     fn nested(
         &mut self,
         component: &[Node],
         header: Node,
         part: u32,
         mut latches: Vec<Node>,
-    ) -> Vec<Vec<Node>> {
-        let bodies = Bodies::new(self, component, header, part);
+    ) -> (Vec<Vec<Node>>, Vec<Vec<Node>>) {
+        let mut bodies = Bodies::new(self, component, header, part);
         let mut sizes = FxHashMap::default();
         for chunk in latches.chunks(64) {
             let counts = bodies.sizes(&bodies.masks(&self.inner, header, chunk));
@@ -318,28 +326,22 @@ impl Finder {
             for (bit, &latch) in chunk.iter().enumerate() {
                 let is_in_body =
                     |node: &Node| *node == header || masks[self.inner[node.index()] as usize] >> bit & 1 == 1;
-                let is_new = latch == header || self.level[latch.index()] == NO_LEVEL;
+                let inner = self.inner[latch.index()];
+                let is_new = latch == header || bodies.level(inner) == NO_LEVEL;
                 match levels.last_mut() {
                     Some(level) if !is_new || !level.iter().rev().all(is_in_body) => level.push(latch),
                     _ => levels.push(vec![latch]),
                 }
                 let level = crate::to_u32(levels.len() - 1);
-                self.mark_body(latch, header, part, level);
+                if latch != header {
+                    bodies.mark(inner, level);
+                }
             }
         }
-        levels
-    }
-
-    /// Marks the nodes from which a latch is reached without the header, but for those that are in a level already.
-    fn mark_body(&mut self, latch: Node, header: Node, part: u32, level: u32) {
-        let mut rest = vec![latch];
-        while let Some(node) = rest.pop() {
-            let at = node.index();
-            if node != header && self.part[at] == part && self.level[at] == NO_LEVEL {
-                self.level[at] = level;
-                rest.extend(self.before.of(node));
-            }
+        for node in component.iter().filter(|&&node| node != header) {
+            self.level[node.index()] = bodies.level(self.inner[node.index()]);
         }
+        (levels, bodies.loops)
     }
 
     /// Sorts the loops by first visits, each before those inside it.

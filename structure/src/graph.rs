@@ -1,8 +1,8 @@
 //! Event flow graphs: which node followed which, how often, and for how long (structure 2.4).
 
 use model::Ticks;
-use rustc_hash::FxHashMap;
 
+use crate::edge_numbers::EdgeNumbers;
 use crate::node::Node;
 
 /// Sum, least and most of durations in ticks.
@@ -93,21 +93,21 @@ pub struct Graph {
 #[derive(Clone, Debug)]
 pub struct GraphBuilder {
     graph: Graph,
-    /// By node: the edges that were taken last from it, of which one nearly always is taken again.
-    latest: Vec<[u32; 2]>,
-    numbers: FxHashMap<(Node, Node), u32>,
+    /// By node: where the edges that were taken last from it lead, of which one nearly always is taken again, and their numbers.
+    latest: Vec<[(Node, u32); 2]>,
+    numbers: EdgeNumbers,
     at: Node,
 }
 
-/// Stands for no edge.
-const NO_EDGE: u32 = u32::MAX;
+/// Stands for no edge: none leads to the begin.
+const NO_EDGE: (Node, u32) = (Node::BEGIN, u32::MAX);
 
 impl Default for GraphBuilder {
     fn default() -> GraphBuilder {
         GraphBuilder {
             graph: Graph { nodes: vec![NodeTotals::default()], edges: Vec::new() },
             latest: vec![[NO_EDGE; 2]],
-            numbers: FxHashMap::default(),
+            numbers: EdgeNumbers::default(),
             at: Node::BEGIN,
         }
     }
@@ -137,14 +137,12 @@ impl GraphBuilder {
 
     #[inline]
     fn take(&mut self, node: Node, step: &Step) -> u32 {
-        let leads_there =
-            |number: u32| self.graph.edges.get(number as usize).is_some_and(|edge| edge.to == node);
         let [last, other] = self.latest[self.at.index()];
-        let number = if leads_there(last) {
-            last
+        let number = if last.0 == node {
+            last.1
         } else {
-            let number = if leads_there(other) { other } else { self.other(node) };
-            self.latest[self.at.index()] = [number, last];
+            let number = if other.0 == node { other.1 } else { self.other(node) };
+            self.latest[self.at.index()] = [(node, number), last];
             number
         };
         let edge = &mut self.graph.edges[number as usize];
@@ -160,10 +158,11 @@ impl GraphBuilder {
     fn other(&mut self, to: Node) -> u32 {
         let from = self.at;
         let edges = &mut self.graph.edges;
-        *self.numbers.entry((from, to)).or_insert_with(|| {
+        let number = self.numbers.number(from, to, edges);
+        if number as usize == edges.len() {
             edges.push(Edge { from, to, count: 0, times: Times::default(), polls: Polls::default() });
-            crate::to_u32(edges.len() - 1)
-        })
+        }
+        number
     }
 }
 

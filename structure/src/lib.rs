@@ -10,6 +10,7 @@
 
 mod clusters;
 mod components;
+mod edge_numbers;
 mod fold;
 mod forest;
 mod graph;

@@ -16,6 +16,11 @@ pub struct Progression {
 }
 
 impl Progression {
+    /// A single block.
+    pub(crate) fn block(first: u32, length: u32) -> Progression {
+        Progression { first, last: first + length - 1, stride: 0, block: length }
+    }
+
     /// Number of its blocks.
     pub fn blocks(&self) -> u32 {
         match self.stride {
@@ -80,7 +85,13 @@ impl PartitionBuilder {
     }
 
     fn end_block(&mut self) {
-        let Some((begin, length)) = self.block.take() else { return };
+        if let Some((begin, length)) = self.block.take() {
+            self.push_block(begin, length);
+        }
+    }
+
+    /// Adds a block of neighbours behind all before, that no number added later is a neighbour of.
+    pub(crate) fn push_block(&mut self, begin: u32, length: u32) {
         if let Some((open, before)) = &mut self.open
             && open.block == length
             && (open.stride == 0 || begin - *before == open.stride)
@@ -88,7 +99,7 @@ impl PartitionBuilder {
             (open.stride, open.last, *before) = (begin - *before, begin + length - 1, begin);
             return;
         }
-        let single = Progression { first: begin, last: begin + length - 1, stride: 0, block: length };
+        let single = Progression::block(begin, length);
         self.done.extend(self.open.replace((single, begin)).map(|(open, _)| open));
     }
 }

@@ -17,31 +17,46 @@ const MOST: usize = 4096;
 const STEPS_OF_ONE: usize = 4;
 
 /// An edge out of a node.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Way {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Way<'a> {
     /// Where it leads.
     pub to: Node,
     /// The visits at which it is taken; empty for the first edge of a node, which is taken at all others.
-    pub visits: Vec<Progression>,
+    pub visits: &'a [Progression],
 }
 
-/// A temporal event flow graph.
+/// A temporal event flow graph. All edges, and all progressions, are in one list each: there may be millions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TemporalGraph {
-    /// By node, beginning with the begin: the edge taken most, or first among equals, then the others in this order.
-    pub ways: Vec<Vec<Way>>,
+    /// By node: the end of its edges.
+    nodes: Vec<u32>,
+    /// Where edges lead, and the end of their progressions.
+    edges: Vec<(Node, u32)>,
+    visits: Vec<Progression>,
 }
 
 /// Collects the visits at which edges are taken, step by step.
 #[derive(Clone, Debug, Default)]
 pub struct TemporalBuilder {
     /// By number of the edge.
-    visits: Vec<PartitionBuilder>,
+    visits: Vec<Visits>,
+    /// Of edges that were taken at more than one block of visits: all blocks but the last one.
+    more: Vec<PartitionBuilder>,
     /// By node: number of its visits so far.
     counts: Vec<u32>,
     steps: usize,
     closed: usize,
     is_irregular: bool,
+}
+
+/// The last block of visits at which an edge was taken. In an irregular graph most edges have no other.
+#[derive(Clone, Copy, Default, Debug)]
+struct Visits {
+    first: u32,
+    /// 0 before the edge is taken.
+    length: u32,
+    /// The place of the blocks before, from 1; 0 if there are none.
+    before: u32,
 }
 
 impl TemporalBuilder {
@@ -56,39 +71,80 @@ impl TemporalBuilder {
             self.counts.resize(at + 1, 0);
         }
         if edge >= self.visits.len() {
-            self.visits.resize_with(edge + 1, PartitionBuilder::default);
+            self.visits.resize(edge + 1, Visits::default());
         }
-        let visits = &mut self.visits[edge];
-        let before = visits.len();
-        visits.push(self.counts[at]);
-        self.closed += visits.len() - before;
+        let (visits, visit) = (&mut self.visits[edge], self.counts[at]);
+        if visits.length == 0 {
+            (visits.first, visits.length) = (visit, 1);
+        } else if visits.first + visits.length == visit {
+            visits.length += 1;
+        } else {
+            self.end_block(edge);
+            (self.visits[edge].first, self.visits[edge].length) = (visit, 1);
+        }
         self.steps += 1;
-        match self.counts[at].checked_add(1) {
+        match visit.checked_add(1) {
             Some(next) if self.closed <= MOST || self.closed * STEPS_OF_ONE <= self.steps => {
                 self.counts[at] = next;
             }
-            _ => (self.is_irregular, self.visits) = (true, Vec::new()),
+            _ => (self.is_irregular, self.visits, self.more) = (true, Vec::new(), Vec::new()),
         }
     }
 
+    /// Puts the last block of an edge to those before.
+    fn end_block(&mut self, edge: usize) {
+        let visits = &mut self.visits[edge];
+        if visits.before == 0 {
+            self.more.push(PartitionBuilder::default());
+            visits.before = crate::to_u32(self.more.len());
+        }
+        let partition = &mut self.more[visits.before as usize - 1];
+        let before = partition.len();
+        partition.push_block(visits.first, visits.length);
+        self.closed += partition.len() - before;
+    }
+
     /// Returns the graph, given the one with the edges; `None` if the sequence is irregular.
-    pub fn finish(self, graph: &Graph) -> Option<TemporalGraph> {
+    pub fn finish(mut self, graph: &Graph) -> Option<TemporalGraph> {
         if self.is_irregular {
             return None;
         }
-        let mut of_node: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
-        graph.edges.iter().enumerate().for_each(|(edge, it)| of_node[it.from.index()].push(edge));
-        let mut visits: Vec<_> = self.visits.into_iter().map(PartitionBuilder::finish).collect();
-        let mut ways_of = |mut edges: Vec<usize>| {
-            // Edges are numbered in the order in which they were first taken.
-            edges.sort_by_key(|&edge| (Reverse(graph.edges[edge].count), edge));
-            let way = |(place, edge): (usize, usize)| {
-                let taken = std::mem::take(&mut visits[edge]);
-                Way { to: graph.edges[edge].to, visits: if place == 0 { Vec::new() } else { taken } }
-            };
-            edges.into_iter().enumerate().map(way).collect()
-        };
-        Some(TemporalGraph { ways: of_node.into_iter().map(&mut ways_of).collect() })
+        // By node: its edges, the one taken most first. They are numbered in the order in which they were first taken.
+        let mut ends = vec![0_u32; graph.nodes.len()];
+        graph.edges.iter().for_each(|edge| ends[edge.from.index()] += 1);
+        let mut next = 0;
+        for place in &mut ends {
+            (*place, next) = (next, next + *place);
+        }
+        let mut of_node = vec![(Reverse(0), 0); graph.edges.len()];
+        for (number, edge) in (0_u32..).zip(&graph.edges) {
+            let place = &mut ends[edge.from.index()];
+            of_node[*place as usize] = (Reverse(edge.count), number);
+            *place += 1;
+        }
+        let mut order =
+            TemporalGraph { nodes: ends, edges: Vec::with_capacity(of_node.len()), visits: Vec::new() };
+        let mut begin = 0;
+        for &end in &order.nodes {
+            let edges = &mut of_node[begin..end as usize];
+            edges.sort_unstable();
+            for (place, &(_, number)) in edges.iter().enumerate() {
+                if place > 0 {
+                    let Visits { first, length, before } = self.visits[number as usize];
+                    match before.checked_sub(1) {
+                        None => order.visits.push(Progression::block(first, length)),
+                        Some(more) => {
+                            let mut partition = std::mem::take(&mut self.more[more as usize]);
+                            partition.push_block(first, length);
+                            order.visits.extend(partition.finish());
+                        }
+                    }
+                }
+                order.edges.push((graph.edges[number as usize].to, crate::to_u32(order.visits.len())));
+            }
+            begin = end as usize;
+        }
+        Some(order)
     }
 }
 
@@ -106,9 +162,24 @@ impl TemporalGraph {
         temporal.finish(&graph)
     }
 
+    /// Of each node, beginning with the begin: the edge taken most, or first among equals, then the others in this order.
+    pub fn nodes(&self) -> impl Iterator<Item = impl ExactSizeIterator<Item = Way<'_>>> {
+        (0..self.nodes.len()).map(|number| self.ways(number))
+    }
+
+    /// The edges out of a node.
+    fn ways(&self, number: usize) -> impl ExactSizeIterator<Item = Way<'_>> {
+        let begin = number.checked_sub(1).map_or(0, |before| self.nodes[before]);
+        (begin as usize..self.nodes[number] as usize).map(|edge| {
+            let (to, end) = self.edges[edge];
+            let begin = edge.checked_sub(1).map_or(0, |before| self.edges[before].1);
+            Way { to, visits: &self.visits[begin as usize..end as usize] }
+        })
+    }
+
     /// Decodes the sequence. It ends early where the graph is damaged: at a node that has no edges.
     pub fn sequence(&self) -> impl Iterator<Item = Node> {
-        let mut walkers: Vec<_> = self.ways.iter().map(|ways| Walker::new(ways)).collect();
+        let mut walkers: Vec<_> = self.nodes().map(Walker::new).collect();
         let mut at = Node::BEGIN;
         std::iter::from_fn(move || {
             at = walkers.get_mut(at.index())?.next()?;
@@ -121,20 +192,20 @@ impl TemporalGraph {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut run = 0;
-        for (number, ways) in self.ways.iter().enumerate() {
-            if leads_on(number, ways) {
+        for (number, ways) in self.nodes().enumerate() {
+            if self.leads_on(number) {
                 run += 1;
                 continue;
             }
             put(&mut bytes, std::mem::take(&mut run));
             put(&mut bytes, ways.len() as u64);
-            for (place, way) in ways.iter().enumerate() {
+            for (place, way) in ways.enumerate() {
                 let (to, from) = (place_of(way.to), number as i64);
                 put(&mut bytes, 2 * (to - from).unsigned_abs() + u64::from(to < from));
                 if place > 0 {
                     put(&mut bytes, way.visits.len() as u64);
                     let mut before = 0;
-                    for part in &way.visits {
+                    for part in way.visits {
                         put(&mut bytes, u64::from(part.first - before));
                         put(&mut bytes, part.blocks().into());
                         put(&mut bytes, part.block.into());
@@ -156,20 +227,21 @@ impl TemporalGraph {
     pub fn decode(bytes: &[u8], nodes: u32) -> Option<TemporalGraph> {
         let mut reader = bytes;
         let count = nodes as usize + 1;
-        let mut ways: Vec<Vec<Way>> = Vec::new();
-        while ways.len() < count {
+        let mut graph = TemporalGraph { nodes: Vec::new(), edges: Vec::new(), visits: Vec::new() };
+        while graph.nodes.len() < count {
             let run = take(&mut reader)?;
             for _ in 0..run {
-                let next = Node::new(u32::try_from(ways.len() + 1).ok().filter(|&next| next <= nodes)?);
-                ways.push(vec![Way { to: next, visits: Vec::new() }]);
+                let next = u32::try_from(graph.nodes.len() + 1).ok().filter(|&next| next <= nodes)?;
+                graph.edges.push((Node::new(next), u32::try_from(graph.visits.len()).ok()?));
+                graph.nodes.push(u32::try_from(graph.edges.len()).ok()?);
             }
-            if ways.len() == count {
+            if graph.nodes.len() == count {
                 break;
             }
             // Each edge takes a byte at least, so no count makes us ask for more memory than the bytes have.
             let edges = take(&mut reader).filter(|&edges| 0 < edges && edges <= reader.len() as u64)?;
-            let from = i64::try_from(ways.len()).ok()?;
-            let way = |place| {
+            let from = i64::try_from(graph.nodes.len()).ok()?;
+            for place in 0..edges {
                 let to = take(&mut reader)?;
                 let distance = i64::try_from(to / 2).ok()?;
                 let to = if to % 2 == 1 { from - distance } else { from + distance };
@@ -177,18 +249,22 @@ impl TemporalGraph {
                     -1 => Node::END,
                     to => Node::new(u32::try_from(to).ok().filter(|&to| 0 < to && to <= nodes)?),
                 };
-                let visits = if place == 0 { Vec::new() } else { progressions(&mut reader)? };
-                Some(Way { to, visits })
-            };
-            ways.push((0..edges).map(way).collect::<Option<_>>()?);
+                if place > 0 {
+                    progressions(&mut reader, &mut graph.visits)?;
+                }
+                graph.edges.push((to, u32::try_from(graph.visits.len()).ok()?));
+            }
+            graph.nodes.push(u32::try_from(graph.edges.len()).ok()?);
         }
-        reader.is_empty().then_some(TemporalGraph { ways })
+        reader.is_empty().then_some(graph)
     }
-}
 
-/// Whether a node leads to the next number only.
-fn leads_on(number: usize, ways: &[Way]) -> bool {
-    matches!(ways, [only] if only.to != Node::END && only.to.index() == number + 1)
+    /// Whether a node leads to the next number only.
+    fn leads_on(&self, number: usize) -> bool {
+        let mut ways = self.ways(number);
+        let is_next = |only: Way<'_>| only.to != Node::END && only.to.index() == number + 1;
+        ways.len() == 1 && ways.next().is_some_and(is_next)
+    }
 }
 
 /// The number of a node in the encoding, in which the end is -1.
@@ -196,19 +272,19 @@ fn place_of(node: Node) -> i64 {
     if node == Node::END { -1 } else { node.number().into() }
 }
 
-fn progressions(reader: &mut &[u8]) -> Option<Vec<Progression>> {
+fn progressions(reader: &mut &[u8], visits: &mut Vec<Progression>) -> Option<()> {
     let count = take(reader).filter(|&count| count <= reader.len() as u64)?;
     let mut before = 0_u32;
-    let part = |_| {
+    for _ in 0..count {
         let first = before.checked_add(take_u32(reader)?)?;
         let (blocks, block) = (take_u32(reader)?, take_u32(reader)?);
         let stride = if blocks > 1 { take_u32(reader)?.max(1) } else { 0 };
         let last = blocks.checked_sub(1)?.checked_mul(stride)?.checked_add(block.checked_sub(1)?)?;
         let last = first.checked_add(last)?;
         before = last;
-        Some(Progression { first, last, stride, block })
-    };
-    (0..count).map(part).collect()
+        visits.push(Progression { first, last, stride, block });
+    }
+    Some(())
 }
 
 /// The ways out of a node, from one visit to the next.
@@ -222,16 +298,17 @@ struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    fn new(ways: &'a [Way]) -> Walker<'a> {
-        let numbers = |way: &'a Way| -> Box<dyn Iterator<Item = u32> + 'a> {
-            Box::new(way.visits.iter().flat_map(Progression::numbers))
+    fn new(mut ways: impl Iterator<Item = Way<'a>>) -> Walker<'a> {
+        let rest = ways.next().map(|way| way.to);
+        let numbers = |visits: &'a [Progression]| -> Box<dyn Iterator<Item = u32> + 'a> {
+            Box::new(visits.iter().flat_map(Progression::numbers))
         };
-        let mut others: Vec<_> = ways.iter().skip(1).map(|way| (way.to, numbers(way))).collect();
+        let mut others: Vec<_> = ways.map(|way| (way.to, numbers(way.visits))).collect();
         let first = |(place, (_, numbers)): (usize, &mut (Node, Box<dyn Iterator<Item = u32> + 'a>))| {
             numbers.next().map(|number| Reverse((number, place)))
         };
         let next = others.iter_mut().enumerate().filter_map(first).collect();
-        Walker { visit: 0, rest: ways.first().map(|way| way.to), next, others }
+        Walker { visit: 0, rest, next, others }
     }
 
     fn next(&mut self) -> Option<Node> {
@@ -294,8 +371,8 @@ mod tests {
         let sequence = nodes(&[1, 2, 3, 2, 3, 2, 4]);
         let graph = TemporalGraph::of(sequence.iter().copied()).unwrap();
         let last = Progression { first: 2, last: 2, stride: 0, block: 1 };
-        let out_of_b = [(3, vec![]), (4, vec![last])];
-        assert_eq!(graph.ways[2], out_of_b.map(|(to, visits)| Way { to: Node::new(to), visits }));
+        let of = |to, visits| Way { to: Node::new(to), visits };
+        assert!(graph.ways(2).eq([of(3, &[][..]), of(4, &[last])]));
         round_trip(&sequence);
     }
 

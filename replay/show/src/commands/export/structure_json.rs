@@ -156,10 +156,10 @@ fn partitions(group: &Group) -> FxHashMap<(u32, Option<u32>), Vec<Progression>> 
         [] => None,
         _ => TemporalGraph::decode(&group.order, group.count),
     };
-    let nodes = order.map(|order| order.ways).unwrap_or_default();
-    let ways = (0..).zip(nodes).flat_map(|(from, ways)| ways.into_iter().skip(1).map(move |way| (from, way)));
+    let nodes = order.iter().flat_map(TemporalGraph::nodes);
+    let ways = (0..).zip(nodes).flat_map(|(from, ways)| ways.skip(1).map(move |way| (from, way)));
     let end = |node: structure::Node| (node != structure::Node::END).then(|| node.number());
-    ways.map(|(from, way)| ((from, end(way.to)), way.visits)).collect()
+    ways.map(|(from, way)| ((from, end(way.to)), way.visits.to_vec())).collect()
 }
 
 fn listed(progressions: &[Progression]) -> Value {

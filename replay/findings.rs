@@ -145,6 +145,8 @@ findings! {
     CyclicWait, Wrong, "cyclic wait",
         "Wait states are their own cause, or events wait for themselves: clocks are wrong, or the trace is damaged. What \
          depends on that was left out.";
+    WouldDeadlock, Note, "would deadlock",
+        "If messages waited for their receives as a scenario has it (--what-if=rendezvous=), processes would wait for each other.";
     Deadlock, Wrong, "processes waiting for each other",
         "At the end of the trace these processes wait for each other in a circle: the program hangs here.";
     EpochWithoutPartner, DataLoss, "epoch without partner",

@@ -102,6 +102,11 @@ impl Job {
         if options.short.is_some() && options.clock_correction {
             return Err(Error::new("--short copies times as they are: leave out --clock-correction"));
         }
+        if options.what_if.as_ref().is_some_and(WhatIf::needs_causes) && !options.causes {
+            return Err(Error::new(
+                "--what-if=without=PATH takes delays from the root causes: leave out --no-root-causes",
+            ));
+        }
         let file = archive.definition_file()?;
         if let Some(choice) = &options.choice
             && !options.has_iterations()
@@ -383,9 +388,9 @@ impl Job {
             (walked.steps, walked.visits) = Default::default();
         }
         let timed = match &self.what_if {
-            Some(_) => {
+            Some(what_if) => {
                 memory.check(TimedGraph::bytes_needed(&walked))?;
-                Some(TimedGraph::build(&tools, &walked, &matches, exchange)?)
+                Some(TimedGraph::build(&tools, &walked, &matches, what_if, exchange)?)
             }
             None => None,
         };
@@ -450,7 +455,9 @@ impl Job {
             progress.phase("find root causes");
             let located = (&processes[..], &mut results[..]);
             let asked = details.as_ref().map(|details| details.questions(limits));
-            let wanted = Wanted { asked, by_iteration: by_iteration.as_mut(), focused: focused.as_ref() };
+            let has_stretches = self.what_if.as_ref().is_some_and(WhatIf::needs_causes);
+            let by_iteration = by_iteration.as_mut();
+            let wanted = Wanted { asked, by_iteration, focused: focused.as_ref(), has_stretches };
             causes = causes::find(&tools, located, collected, &paths, wanted, &mut findings, exchange)?;
             if let Some(details) = &mut details {
                 details.answers = causes.answers.take();
@@ -463,8 +470,9 @@ impl Job {
 
         let predictions = match (&self.what_if, timed) {
             (Some(what_if), Some(timed)) => {
-                progress.phase("replay under other conditions");
-                Some(timed.predict(&tools, &processes, what_if, &mut findings, exchange)?)
+                progress.phase("replay scenarios");
+                let stretches = causes.stretches.as_deref().unwrap_or_default();
+                Some(timed.predict(&tools, &processes, (what_if, stretches), &mut findings, exchange)?)
             }
             _ => None,
         };

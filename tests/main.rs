@@ -41,3 +41,4 @@ mod show;
 mod structure;
 mod support;
 mod what_if;
+mod what_if_forms; // run times under other conditions that are known in closed form

@@ -118,13 +118,20 @@ fn broken_laws(experiment: &Path) -> Vec<String> {
     rises("level=auto,same");
     rises("level=auto+ideal,level=auto,same");
     rises("level=auto+ideal,ideal,same");
+    rises("quiet,same");
+    rises("quiet+ideal,quiet,same");
+    let same = "same,rendezvous=1000,rendezvous=0";
+    let found = what_if(experiment, same).unwrap();
+    if found.gains.iter().all(|gain| !gain.deadlocks) {
+        rises(same);
+    }
     let added = rises("same,add=50,add=100");
     if 2 * added[1] > added[0] + added[2] + 1 {
         broken.push(format!("add is not convex: {added:?}"));
     }
-    for path in ["MPI_Barrier", "MPI_Allreduce"] {
-        match what_if(experiment, &format!("remove={path},same")) {
-            Ok(found) if !ticks(&found).is_sorted() => broken.push(format!("remove={path} is slower")),
+    for change in ["remove=MPI_Barrier", "remove=MPI_Allreduce", "overlap=MPI_Recv", "overlap=MPI_Waitall"] {
+        match what_if(experiment, &format!("{change},same")) {
+            Ok(found) if !ticks(&found).is_sorted() => broken.push(format!("{change} is slower")),
             Ok(_) => {}
             Err(error) => assert!(error.contains("no call path"), "{error}"),
         }
@@ -170,7 +177,8 @@ fn nothing_different_gives_every_time_of_random_traces() {
 
 #[test]
 fn run_times_do_not_depend_on_workers() {
-    let scenarios = "same,ideal,fitted,level=auto,add=10,eager=all,latency=2,balance=main,cpu=0.5,remove=main,early-send=main";
+    let scenarios = "same,ideal,fitted,level=auto,add=10,eager=all,latency=2,balance=main,cpu=0.5,remove=main,early-send=main,\
+                     quiet,overlap=main,rendezvous=0,rendezvous=64+quiet=main,latency=0.5+bandwidth=2";
     for name in ["wrong_order.4", "nxn.8", "hybrid.3x3", "nbcoll.4", "master_worker.6", "skewed.4"] {
         let directory = in_memory();
         let options = asking(&archive(name), &directory.path().join("trace.cubex"), scenarios);
@@ -224,7 +232,7 @@ fn report_has_the_run_times_for_programs_and_they_keep_to_the_schema() {
         let summary = summary.what_if.unwrap();
         let bytes = Report::open(&report).unwrap().member(WHAT_IF).unwrap().unwrap();
         let file = WhatIfFile::parse(&bytes).unwrap();
-        let found: Vec<i64> = file.scenarios.iter().map(|scenario| scenario.ticks).collect();
+        let found: Vec<i64> = file.scenarios.iter().filter_map(|scenario| scenario.ticks).collect();
         assert_eq!(
             (found, file.run_time.ticks),
             (ticks(&summary), summary.run_ticks),
@@ -296,6 +304,69 @@ fn standard_set_is_sorted_by_gain_and_together_gains_no_less_than_its_best() {
             }
         }
     }
+}
+
+/// By archive: messages in a row that decide, and the steps of operations of many.
+const IN_A_ROW: [(&str, [u64; 2]); 3] =
+    [("imbalance_chain.4", [9, 6]), ("imbalance_chain.8", [21, 9]), ("barrier.4", [0, 6])];
+
+#[test]
+fn what_messages_may_take_longer_is_what_makes_the_run_so_much_longer() {
+    for (name, wanted) in IN_A_ROW {
+        let summary = what_if(&archive(name), "").unwrap();
+        let latency = summary.latency.unwrap();
+        assert_eq!([latency.messages, latency.steps], wanted, "{name}");
+    }
+    // Messages alone decide here, so that `add` tells the same.
+    for name in ["late_sender.4", "wildcard.4", "sendrecv.4", "late_receiver.4"] {
+        let summary = what_if(&archive(name), "").unwrap();
+        let latency = summary.latency.unwrap();
+        for (percent, longer) in [1.0, 2.0, 5.0].into_iter().zip(latency.tolerance) {
+            let microseconds = 1e6 * longer.unwrap();
+            let found =
+                what_if(&archive(name), &format!("add={},add={}", microseconds - 0.01, microseconds + 0.01));
+            let found = found.unwrap();
+            let limit = -percent / 100.0;
+            assert!(
+                found.gains[0].gain >= limit && found.gains[1].gain < limit,
+                "{name}, {percent} %: {found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn sends_that_would_wait_for_each_other_deadlock_and_have_no_run_time() {
+    // The receives take the messages in another order than they are sent in.
+    let summary = what_if(&archive("wrong_order.4"), "rendezvous=0,same").unwrap();
+    assert_eq!([summary.gains[0].deadlocks, summary.gains[1].deadlocks], [true, false]);
+    assert!(summary.to_string().contains("would deadlock"), "{summary}");
+    let summary = what_if(&archive("late_sender.4"), "rendezvous=0,same").unwrap();
+    assert!(!summary.gains[0].deadlocks && summary.gains[0].ticks >= summary.run_ticks);
+}
+
+/// With root causes.
+fn without(experiment: &Path, scenarios: &str) -> Result<WhatIfSummary, String> {
+    let directory = in_memory();
+    let options = asking(experiment, &directory.path().join("trace.cubex"), scenarios);
+    let options = Options { causes: true, ..options };
+    let outcome = replay::analyze(&options, &mut Solo, &mut Progress::silent());
+    Ok(outcome.map_err(|error| error.to_string())?.summary.unwrap().what_if.unwrap())
+}
+
+#[test]
+fn without_delays_of_a_rank_the_run_is_as_if_it_did_as_much_as_those_that_waited() {
+    // Rank 0 works 20 ms in each of 3 rounds, the others work 2.5 ms one after the other: without the delay all begin at once.
+    let summary = without(&archive("imbalance_chain.4"), "without=work@0,level=work@0,without=main").unwrap();
+    let [delays, level, all] = [0, 1, 2].map(|at| summary.gains[at].ticks);
+    assert!(delays < summary.run_ticks && all <= delays, "{summary}");
+    assert!(level < summary.run_ticks);
+    for name in ["late_sender.4", "rooted.5", "nxn.8", "hybrid.3x3", "rma.4", "nbcoll.4"] {
+        let found = ticks(&without(&archive(name), "without=main+ideal,without=main,same").unwrap());
+        assert!(found.is_sorted(), "{name}: {found:?}");
+    }
+    let error = what_if(&archive("late_sender.4"), "without=main").unwrap_err();
+    assert!(error.contains("root causes"), "{error}");
 }
 
 #[test]

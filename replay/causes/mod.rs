@@ -48,6 +48,7 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
 use crate::groups::Groups;
+use crate::ids::{JournalPosition, Row};
 use crate::int::to_u32;
 use crate::journal::{Journal, JournalSpot, Spot};
 use crate::report_paths::ReportPaths;
@@ -85,6 +86,21 @@ pub struct FoundCauses {
     pub answers: Option<Answers>,
     /// When the causes of the waiting in windows were, if only that counts.
     pub focused: Option<FocusedCosts>,
+    /// What causing locations did more than those that waited, if that is wanted.
+    pub stretches: Option<Vec<ComparedWork>>,
+}
+
+/// Time of a location that was compared with that of one that waited for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ComparedWork {
+    /// The location.
+    pub location: u32,
+    /// It begins behind this position of its journal; at the begin of the journal without.
+    pub since: Option<JournalPosition>,
+    /// It ends before this one.
+    pub before: JournalPosition,
+    /// By row: ticks that were more than those of the location that waited, without waiting.
+    pub excess: Vec<(Row, Ticks)>,
 }
 
 /// For whom causes are searched besides the severities.
@@ -96,6 +112,8 @@ pub struct Wanted<'a, 'q> {
     pub by_iteration: Option<&'a mut ByIteration>,
     /// The windows in which things count.
     pub focused: Option<&'a Focused>,
+    /// Whether the compared stretches are wanted.
+    pub has_stretches: bool,
 }
 
 /// Searches for the causes of all waiting, and adds them to the severities of this worker's locations.
@@ -107,7 +125,7 @@ pub fn find(
     (processes, results): (&[WalkedProcess], &mut [Results]),
     collected: Collected,
     paths: &ReportPaths,
-    Wanted { asked, mut by_iteration, focused }: Wanted<'_, '_>,
+    Wanted { asked, mut by_iteration, focused, has_stretches }: Wanted<'_, '_>,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<FoundCauses, Error> {
@@ -126,7 +144,7 @@ pub fn find(
     let own = of_worker(exchange.worker());
     let causing = own.len() + told.iter().map(|batch| batch.len() / Notice::WORDS).sum::<usize>();
     tools.memory.check(bytes_needed(&journals, &points, notices.len() + causing))?;
-    let mut causes = Causes::default();
+    let mut causes = Causes { stretches: has_stretches.then(Vec::new), ..Causes::default() };
     causes.list.reserve_exact(causing);
     let (mut shared, mut bases) = (SharedCauses::default(), Vec::new());
     for (worker, batch) in told.iter().enumerate() {
@@ -190,7 +208,8 @@ pub fn find(
         };
         lines.push(journal, points, rows, location.is_worker, borders.unwrap_or_default());
     }
-    let (waits, causes) = short_term::evaluate(tools, waits, causes, &lists, idle, &mut lines, exchange)?;
+    let (waits, mut causes) = short_term::evaluate(tools, waits, causes, &lists, idle, &mut lines, exchange)?;
+    let stretches = causes.stretches.take();
     let mut times = times.unwrap_or_default();
     times.sort();
     let mut answers = match asked {
@@ -240,7 +259,7 @@ pub fn find(
     impact::find(tools, (processes, results), paths, &mut lines, &critical, exchange)?;
     let severities = results.iter_mut().flat_map(|results| &mut results.severities);
     severities.zip(lines.into_shares()).for_each(|(severities, shares)| severities.set_shares(shares));
-    Ok(FoundCauses { culprits, answers, focused: focused_costs })
+    Ok(FoundCauses { culprits, answers, focused: focused_costs, stretches })
 }
 
 /// The numbers of delays in the order of their causes: neighbours in that order are mostly near in memory on

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use model::Ticks;
 
+use super::ComparedWork;
 use super::by_iteration::Extent;
 use super::collect::Idle;
 use super::delay::{Delay, DelayClass, Form};
@@ -192,6 +193,10 @@ fn charge(
             causes.kept.extend(excess);
         }
         let extent = Extent { since, before: spot.position };
+        if let Some(stretches) = &mut causes.stretches {
+            let (location, before) = (spot.location, spot.position);
+            stretches.push(ComparedWork { location, since, before, excess: excess.to_vec() });
+        }
         let cost = causes.cost(at);
         lines.charge(line, metrics.delay_costs[class as usize][0], cost, (extent, excess));
     }

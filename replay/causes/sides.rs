@@ -2,6 +2,7 @@
 
 use model::Ticks;
 
+use super::ComparedWork;
 use super::delay::Delay;
 use super::previous::Past;
 use super::reach::Reach;
@@ -128,6 +129,8 @@ pub(super) struct Causes {
     pub(super) kept: Vec<(Row, Ticks)>,
     /// The share of each one's waiting that counts; empty if all does.
     pub(super) shares: Vec<f64>,
+    /// The compared stretches, if they are wanted.
+    pub(super) stretches: Option<Vec<ComparedWork>>,
 }
 
 impl Causes {

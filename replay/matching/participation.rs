@@ -107,6 +107,11 @@ impl PartKind {
         self.class
     }
 
+    /// Its operation.
+    pub(crate) fn operation(self) -> CollectiveOp {
+        CollectiveOp(self.operation)
+    }
+
     /// Its operation in words.
     pub(super) fn name(self) -> &'static str {
         match self.class {

@@ -36,5 +36,5 @@ pub use structure::{Kind, MainLoop, StructureSummary, Unlike};
 pub(crate) use summary::printable;
 pub use summary::{Causes, Culprit, Summary, WaitState};
 pub use target::check_target;
-pub use what_if::{Gain, WhatIfSummary};
+pub use what_if::{Gain, LatencySummary, WhatIfSummary};
 pub use write::{Found, bytes_needed, write};

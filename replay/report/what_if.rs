@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use details::what_if::{Efficiencies, SCHEMA, ScenarioTime, Time, Trust, WhatIfFile};
+use details::what_if::{Efficiencies, LatencyFile, SCHEMA, ScenarioTime, Time, Trust, WhatIfFile};
 use model::ClockProperties;
 
 use super::summary::printable;
-use crate::what_if::{Change, Efficiency, Place, Prediction, Predictions, Scenario};
+use crate::what_if::{Change, Efficiency, Latency, Place, Prediction, Predictions, Scenario, TOLERATED};
 
 /// Shares from which on gains are only roughly right (what-if 4).
 const DOUBTFUL: f64 = 0.1;
@@ -29,8 +29,25 @@ pub struct Gain {
     pub ticks: i64,
     /// How many calls of MPI, and events of threads, have another time than measured.
     pub moved: u64,
+    /// How many messages would come in another order than before at a call path that may have chosen them.
+    pub otherwise: u64,
+    /// Whether processes would wait for each other, so that there is no run time.
+    pub deadlocks: bool,
     /// The share of the run time that is gained; negative if the run gets longer.
     pub gain: f64,
+}
+
+/// How much latency the run bears.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LatencySummary {
+    /// Messages in a row that decide when the run ends.
+    pub messages: u64,
+    /// Operations of many in a row.
+    pub operations: u64,
+    /// Their steps.
+    pub steps: u64,
+    /// By [`TOLERATED`]: seconds that each message and step may take longer; `None` where nothing is too much.
+    pub tolerance: [Option<f64>; 3],
 }
 
 /// What would be gained.
@@ -48,6 +65,10 @@ pub struct WhatIfSummary {
     pub model_error: f64,
     /// Efficiencies of the run.
     pub efficiency: Efficiency,
+    /// Receives that may have been free to choose their messages.
+    pub choices: u64,
+    /// How much latency the run bears.
+    pub latency: Option<LatencySummary>,
     /// Whether it is the standard set, of which only what gains something is printed.
     pub is_standard: bool,
     /// In the order of the scenarios; those of the standard set by what they gain, most first.
@@ -61,12 +82,20 @@ impl WhatIfSummary {
         let of_mpi =
             |ticks| if predictions.mpi > 0 { seconds(ticks) / seconds(predictions.mpi) } else { 0.0 };
         let share = |ticks| if predictions.run > 0 { seconds(ticks) / seconds(predictions.run) } else { 0.0 };
-        let gain = |Prediction { scenario, ticks, moved }: &Prediction| Gain {
-            scenario: scenario.clone(),
-            seconds: seconds(*ticks),
-            ticks: *ticks,
-            moved: *moved,
-            gain: share(predictions.run - ticks),
+        let gain = |it: &Prediction| Gain {
+            scenario: it.scenario.clone(),
+            seconds: seconds(it.ticks),
+            ticks: it.ticks,
+            moved: it.moved,
+            otherwise: it.otherwise,
+            deadlocks: it.deadlocks,
+            gain: share(predictions.run - it.ticks),
+        };
+        let latency = |it: &Latency| LatencySummary {
+            messages: it.messages,
+            operations: it.operations,
+            steps: it.steps,
+            tolerance: it.tolerance.map(|ticks| ticks.map(|ticks| ticks / clock.resolution as f64)),
         };
         WhatIfSummary {
             run: seconds(predictions.run),
@@ -75,6 +104,8 @@ impl WhatIfSummary {
             kept: of_mpi(predictions.kept),
             model_error: share(predictions.fitted - predictions.run),
             efficiency: predictions.efficiency,
+            choices: predictions.choices,
+            latency: predictions.latency.as_ref().map(latency),
             is_standard: predictions.is_standard,
             gains: predictions.list.iter().map(gain).collect(),
         }
@@ -84,13 +115,23 @@ impl WhatIfSummary {
 impl WhatIfSummary {
     /// The same for programs.
     pub(super) fn file(&self, ticks_per_second: u64) -> WhatIfFile {
-        let scenario = |Gain { scenario, seconds, ticks, gain, .. }: &Gain| ScenarioTime {
-            gain: *gain,
-            is_doubtful: self.is_doubtful(scenario),
-            is_upper_bound: scenario.changes.iter().any(Change::is_bound),
-            name: scenario.to_string(),
-            seconds: *seconds,
-            ticks: *ticks,
+        let scenario = |it: &Gain| ScenarioTime {
+            gain: (!it.deadlocks).then_some(it.gain),
+            is_doubtful: self.is_doubtful(&it.scenario),
+            is_upper_bound: it.scenario.changes.iter().any(Change::is_bound),
+            name: it.scenario.to_string(),
+            seconds: (!it.deadlocks).then_some(it.seconds),
+            ticks: (!it.deadlocks).then_some(it.ticks),
+            would_come_otherwise: it.otherwise,
+            would_deadlock: it.deadlocks,
+        };
+        let latency = |it: &LatencySummary| LatencyFile {
+            messages: it.messages,
+            operations: it.steps,
+            operations_in_a_row: it.operations,
+            tolerance_us: std::iter::zip(TOLERATED, it.tolerance)
+                .map(|(percent, seconds)| (percent.to_string(), seconds.map(|seconds| 1e6 * seconds)))
+                .collect(),
         };
         WhatIfFile {
             efficiency: Efficiencies {
@@ -99,12 +140,24 @@ impl WhatIfSummary {
                 serialisation: self.efficiency.serialisation(),
                 transfer: self.efficiency.transfer(),
             },
+            latency: self.latency.as_ref().map(latency),
             run_time: Time { seconds: self.run, ticks: self.run_ticks },
             scenarios: self.gains.iter().map(scenario).collect(),
             schema: SCHEMA.into(),
             ticks_per_second,
-            trust: Trust { kept: self.kept, model_error: self.model_error, unexplained: self.unexplained },
+            trust: Trust {
+                choices: self.choices,
+                kept: self.kept,
+                model_error: self.model_error,
+                unexplained: self.unexplained,
+                would_come_otherwise: self.otherwise(),
+            },
         }
+    }
+
+    /// The most choices that might be others in a scenario.
+    fn otherwise(&self) -> u64 {
+        self.gains.iter().map(|gain| gain.otherwise).max().unwrap_or(0)
     }
 
     /// Whether what a scenario gains is only roughly known (what-if 2.5, 4).
@@ -125,13 +178,25 @@ impl fmt::Display for WhatIfSummary {
         if *kept > 0.0 {
             write!(f, ", {:.1} % is taken as it was", 100.0 * kept)?;
         }
-        writeln!(f, "; error of the model {:+.1} %):", 100.0 * model_error)?;
+        write!(f, "; error of the model {:+.1} %", 100.0 * model_error)?;
+        if self.choices > 0 {
+            write!(f, ";\nmay have chosen their messages: {} receives", self.choices)?;
+            match self.otherwise() {
+                0 => {}
+                otherwise => write!(f, ", of which up to {otherwise} would come in another order")?,
+            }
+        }
+        writeln!(f, "):")?;
         let largest = gains.iter().map(|gain| gain.gain).fold(0.0, f64::max);
         let is_worth =
             |gain: &&Gain| !self.is_standard || gain.gain >= if largest >= LEAST { LEAST } else { 0.0 };
         let most = if self.is_standard { NAMED } else { gains.len() };
         let mut has_bound = false;
-        for Gain { scenario, seconds, gain, .. } in gains.iter().filter(is_worth).take(most) {
+        for Gain { scenario, seconds, gain, deadlocks, .. } in gains.iter().filter(is_worth).take(most) {
+            if *deadlocks {
+                writeln!(f, "  would deadlock             {}", printable(&words(scenario)))?;
+                continue;
+            }
             let percent = 100.0 * gain;
             let is_bound = scenario.changes.iter().any(Change::is_bound);
             has_bound |= is_bound;
@@ -159,7 +224,31 @@ impl fmt::Display for WhatIfSummary {
             f,
             "Parallel efficiency of the ranks: {parallel:.1} % = load balance {balance:.1} % · serialisation \
              {serialisation:.1} % · transfer {transfer:.1} %"
-        )
+        )?;
+        match &self.latency {
+            Some(latency) => writeln!(f, "{latency}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for LatencySummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LatencySummary { messages, operations, steps, tolerance } = self;
+        let several = |count: u64, one: &'static str, many: &'static str| if count == 1 { one } else { many };
+        write!(
+            f,
+            "Latency: {messages} {} and {operations} {} ({steps} {}) in a row decide; ",
+            several(*messages, "message", "messages"),
+            several(*operations, "operation of many", "operations of many"),
+            several(*steps, "step", "steps")
+        )?;
+        match tolerance[0] {
+            Some(seconds) => {
+                write!(f, "1 % longer if each message and step takes {:.1} µs more", 1e6 * seconds)
+            }
+            None => f.write_str("no message decides, however long it takes"),
+        }
     }
 }
 
@@ -180,8 +269,8 @@ fn of_change(change: &Change) -> String {
         Change::Same => "nothing different".into(),
         Change::Fitted => "calls of MPI take as long as they usually do".into(),
         Change::Ideal => "on an ideal network: MPI takes no time but waiting".into(),
-        Change::Latency(factor) => format!("latency of messages times {factor}"),
-        Change::Bandwidth(factor) => format!("bandwidth of messages times {factor}"),
+        Change::Latency(factor) => format!("latency of the network times {factor}"),
+        Change::Bandwidth(factor) => format!("bandwidth of the network times {factor}"),
         Change::Add(microseconds) => format!("each message takes {microseconds} µs longer"),
         Change::Eager(None) => "no send waits for its receive".into(),
         Change::Eager(Some(bytes)) => format!("no send of up to {bytes} bytes waits for its receive"),
@@ -205,5 +294,14 @@ fn of_change(change: &Change) -> String {
             "nobody does more than the mean of all at the place with most work above it".into()
         }
         Change::Balance(path) => format!("work in {path} shared evenly by those that come there"),
+        Change::Without(place) => {
+            format!("without the delays that others have waited for{}{}", within(&place.path), on(place))
+        }
+        Change::Overlap(path) => format!("what is received in {path} is awaited at the next call of MPI"),
+        Change::Quiet(path) => {
+            format!("no stretch of work{} takes longer than it usually does", within(path))
+        }
+        Change::Rendezvous(bytes) => format!("sends of more than {bytes} bytes wait for their receives"),
+        Change::Mapping(file) => format!("processes on the nodes of {file}"),
     }
 }

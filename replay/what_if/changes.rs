@@ -2,14 +2,19 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use model::{LocationType, Ticks};
 
 use super::classes::RowClass;
+use super::explain::LinesOfPairs;
 use super::graph::Graph;
 use super::lanes::{Lane, RowChanges};
 use super::lines::ONE;
+use super::nodes::Nodes;
+use super::predict::TimedGraph;
 use super::scenario::{Change, Place, Scenario};
+use crate::causes::ComparedWork;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::batch::put_text;
@@ -24,14 +29,18 @@ use crate::wire::Wire;
 #[derive(Debug)]
 pub(super) struct Paths<'a> {
     tools: &'a Tools<'a>,
-    graph: &'a Graph,
-    classes: &'a [Vec<RowClass>],
+    pub(super) graph: &'a Graph,
+    pub(super) classes: &'a [Vec<RowClass>],
     /// By location: the call path of each row.
     rows: &'a [Vec<PathId>],
     /// By process: the names of each call path with slashes between them, before and behind.
     names: Vec<Vec<String>>,
     /// By location: the position of its process.
     process_of: Vec<usize>,
+    /// The lines of messages.
+    lines: &'a LinesOfPairs,
+    /// What root causes have compared.
+    pub(super) stretches: &'a [ComparedWork],
 }
 
 /// Work of a location.
@@ -56,9 +65,8 @@ impl<'a> Paths<'a> {
     pub(super) fn new(
         tools: &'a Tools<'a>,
         processes: &[WalkedProcess],
-        graph: &'a Graph,
-        classes: &'a [Vec<RowClass>],
-        rows: &'a [Vec<PathId>],
+        timed: &'a TimedGraph,
+        stretches: &'a [ComparedWork],
     ) -> Paths<'a> {
         let of = |process: &WalkedProcess| {
             let mut names: Vec<String> = Vec::with_capacity(process.paths.len());
@@ -76,11 +84,13 @@ impl<'a> Paths<'a> {
             .enumerate()
             .flat_map(|(at, process)| process.locations.iter().map(move |_| at))
             .collect();
-        Paths { tools, graph, classes, rows, names: processes.iter().map(of).collect(), process_of }
+        let TimedGraph { graph, classes, rows, lines, .. } = timed;
+        let names = processes.iter().map(of).collect();
+        Paths { tools, graph, classes, rows, names, process_of, lines, stretches }
     }
 
     /// By row of a location: whether its call path has these names in a row.
-    fn within(&self, at: usize, part: &str) -> Vec<bool> {
+    pub(super) fn within(&self, at: usize, part: &str) -> Vec<bool> {
         let part = format!("/{}/", part.trim_matches('/'));
         let names = &self.names[self.process_of[at]];
         let is_within = |path: &PathId| part == "//" || names[path.index()].contains(&part);
@@ -162,6 +172,27 @@ impl<'a> Paths<'a> {
                         self.level(&Place { path, rank: Some(rank) }, &mut changes, exchange)?;
                     }
                 }
+                Change::Rendezvous(bytes) => lane.rendezvous = Some(*bytes),
+                Change::Overlap(path) => {
+                    self.is_somewhere(path, None, exchange)?;
+                    self.each(&mut changes, |at, of| of.overlapped = self.within(at, path));
+                }
+                Change::Quiet(path) => {
+                    self.is_somewhere(path, None, exchange)?;
+                    self.each(&mut changes, |at, of| of.shorter.push(self.quiet(at, path)));
+                }
+                Change::Without(place) => {
+                    self.is_somewhere(&place.path, place.rank, exchange)?;
+                    self.each(&mut changes, |at, of| {
+                        if self.is_at(at, place.rank) {
+                            of.shorter.push(self.without(at, &place.path));
+                        }
+                    });
+                }
+                Change::Mapping(file) => {
+                    let nodes = Arc::new(self.nodes_of(file, exchange)?);
+                    self.each(&mut changes, |_, of| of.nodes = Some(Arc::clone(&nodes)));
+                }
                 Change::Balance(path) => {
                     self.is_somewhere(path, None, exchange)?;
                     let own = self.of_all(path);
@@ -176,6 +207,36 @@ impl<'a> Paths<'a> {
             }
         }
         Ok((lane, changes))
+    }
+
+    /// The nodes that a file names.
+    ///
+    /// # Errors
+    /// If it cannot be read, has no line for a rank, or there is no message to know the new ways of messages from; or if a worker failed.
+    fn nodes_of(&self, file: &str, exchange: &mut dyn Exchange) -> Result<Nodes, Error> {
+        // One worker reads, for all.
+        let mut words = Batch::new();
+        if exchange.worker() == 0 {
+            match std::fs::read_to_string(file) {
+                Ok(text) => (put_text(&mut words, &text), put_text(&mut words, "")),
+                Err(error) => (put_text(&mut words, ""), put_text(&mut words, &error.to_string())),
+            };
+        }
+        let told = share(exchange, words)?;
+        let mut reader = BatchReader::new(&told[0]);
+        let (text, error) = (reader.text(), reader.text());
+        let wrong = |what: String| Error::new(format!("--what-if=mapping={file}: {what}"));
+        if !error.is_empty() {
+            return Err(wrong(error));
+        }
+        if self.lines.iter().any(|lines| !lines.are_known()) {
+            return Err(wrong(
+                "the trace needs messages on one node and between nodes, to know how long both take; it has them of one \
+                 kind only"
+                    .into(),
+            ));
+        }
+        Nodes::of_lines(self.tools.trace, &text).map_err(wrong)
     }
 
     fn each(&self, changes: &mut [RowChanges], mut change: impl FnMut(usize, &mut RowChanges)) {

@@ -7,38 +7,82 @@ use rustc_hash::FxHashMap;
 use super::graph::{Dependency, DependencyKind, DoneMessage, Goal, Graph, LocationGraph, Role};
 use super::lines::{Line, Samples, fit, medians};
 use super::marks::Completion;
+use super::nodes::Nodes;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::int::to_u32;
 use crate::tools::Tools;
 use crate::wire::{self, Wire, wire};
 
-/// The fitted lines; where one has no samples, that of all.
+/// The fitted lines of messages on one node, or between nodes; where one has no samples, that of all.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lines {
+pub(super) struct Lines {
     eager: Option<Line>,
     rendezvous: Option<Line>,
     send: Option<Line>,
     copy: Option<Line>,
-    any: Line,
+    any: Option<Line>,
 }
 
 impl Lines {
     /// The line of the transfer of a message.
-    fn of(&self, kind: DependencyKind) -> Line {
+    pub(super) fn of(&self, kind: DependencyKind) -> Line {
         let line = if kind == DependencyKind::Eager { self.eager } else { self.rendezvous };
-        line.unwrap_or(self.any)
+        line.or(self.any).unwrap_or_default()
     }
 
     /// The usual overhead of a message.
     fn overhead(&self, done: &DoneMessage) -> Ticks {
         let line = if done.is_send { self.send } else { self.copy };
-        line.unwrap_or(self.any).at(done.bytes)
+        line.or(self.any).unwrap_or_default().at(done.bytes)
+    }
+
+    /// Whether there is any message to know them from.
+    pub(super) fn are_known(&self) -> bool {
+        self.any.is_some()
+    }
+}
+
+/// Lines on one node, and between nodes.
+pub(super) type LinesOfPairs = [Lines; 2];
+
+/// What messages and operations of a location usually take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usual<'a> {
+    /// The location.
+    pub location: u32,
+    /// The nodes of all.
+    pub nodes: &'a Nodes,
+    /// The lines on one node, and between nodes.
+    pub lines: &'a LinesOfPairs,
+}
+
+impl Usual<'_> {
+    /// What fitted lines have for the transfer of a dependency: the part for no bytes, and that by size; no time where none has anything.
+    pub(super) fn of(&self, dependency: &Dependency) -> (Ticks, Ticks) {
+        let lines = &self.lines[usize::from(dependency.is_remote(self.location, self.nodes))];
+        let steps = match dependency.kind {
+            kind if kind.is_of_message() => 1,
+            // An operation of many: its steps one after the other, and all of its bytes.
+            _ => dependency.steps,
+        };
+        if steps == 0 {
+            return (0, 0);
+        }
+        let kind = if dependency.steps > 0 { DependencyKind::Eager } else { dependency.kind };
+        let line = lines.of(kind);
+        (line.intercept.saturating_mul(Ticks::from(steps)), line.of_size(dependency.bytes))
     }
 }
 
 /// The number of the function of a completion, at a location.
 type FunctionOf<'a> = dyn Fn(u32, &Completion) -> u32 + 'a;
+
+/// Places of samples.
+const EAGER: usize = 0;
+const RENDEZVOUS: usize = 1;
+const SEND: usize = 2;
+const ANY: usize = 3;
 
 /// Parts of a second that a rest takes at least before somebody is asked whether the other side was outside of MPI.
 const LONG_REST: u64 = 50_000;
@@ -94,7 +138,7 @@ pub(super) fn tell_measured(
     Ok(())
 }
 
-/// Sets overhead, transfer and rest of all completions.
+/// Sets overhead, transfer and rest of all completions; returns the fitted lines.
 ///
 /// # Errors
 /// If a worker failed.
@@ -102,57 +146,70 @@ pub(super) fn explain(
     tools: &Tools<'_>,
     graph: &mut Graph,
     function_of: &FunctionOf<'_>,
+    nodes: &Nodes,
     exchange: &mut dyn Exchange,
-) -> Result<(), Error> {
+) -> Result<LinesOfPairs, Error> {
     graph.locations.iter_mut().for_each(LocationGraph::sort);
-    let [mut eager, mut rendezvous, mut send, mut any] = [const { Samples::new() }; 4];
-    for of in &graph.locations {
+    // By pairs on one node and on different ones: eager, rendezvous, send, any.
+    let mut samples: [[Samples; 4]; 2] = Default::default();
+    for (location, of) in (graph.first..).zip(&graph.locations) {
+        let is_remote = |done: &DoneMessage| {
+            usize::from(done.partner.is_some_and(|partner| nodes.are_remote(location, partner)))
+        };
         for_each_completion(of, |completion, done, dependencies| {
             let (enter, end) = (of.marks.enter(completion), of.marks.list[completion.mark as usize].time);
-            if let Some(bytes) = done.iter().map(|done| done.bytes).max() {
-                any.push((bytes, beyond(enter, end, dependencies)));
+            if let Some(largest) = done.iter().max_by_key(|done| (done.bytes, done.is_send, done.partner)) {
+                let beyond = beyond(enter, end, dependencies);
+                samples[is_remote(largest)][ANY].push((largest.bytes, beyond));
             }
             let &[one] = done else { return };
+            let samples = &mut samples[is_remote(&one)];
             match dependencies.first() {
                 Some(it)
                     if !one.is_send && it.kind.is_of_message() && end > it.latest && it.latest >= enter =>
                 {
-                    let of_kind = if it.kind == DependencyKind::Eager { &mut eager } else { &mut rendezvous };
-                    of_kind.push((it.bytes, end - it.latest));
+                    let of_kind = if it.kind == DependencyKind::Eager { EAGER } else { RENDEZVOUS };
+                    samples[of_kind].push((it.bytes, end - it.latest));
                 }
                 None if one.is_send && one.posted.is_some_and(|posted| end < posted || posted <= enter) => {
-                    send.push((one.bytes, end - enter));
+                    samples[SEND].push((one.bytes, end - enter));
                 }
                 _ => {}
             }
         });
     }
-    let fitted = fit(&[(eager, 2), (rendezvous, 2), (send, 2), (any, 4)], exchange)?;
-    let mut lines = Lines {
-        eager: fitted[0],
-        rendezvous: fitted[1],
-        send: fitted[2],
+    let samples: Vec<(Samples, u64)> =
+        samples.into_iter().flat_map(|of| of.into_iter().zip([2, 2, 2, 4])).collect();
+    let fitted = fit(&samples, exchange)?;
+    drop(samples);
+    let of_pairs = |fitted: &[Option<Line>]| Lines {
+        eager: fitted[EAGER],
+        rendezvous: fitted[RENDEZVOUS],
+        send: fitted[SEND],
         copy: None,
-        any: fitted[3].unwrap_or_default(),
+        any: fitted[ANY],
     };
-    let mut copy = Samples::new();
-    if let Some(line) = lines.eager {
-        for of in &graph.locations {
-            for_each_completion(of, |completion, done, dependencies| {
-                let (enter, end) = (of.marks.enter(completion), of.marks.list[completion.mark as usize].time);
-                if let ([_], Some(it)) = (done, dependencies.first())
-                    && it.kind == DependencyKind::Eager
-                    && it.latest + line.at(it.bytes) < enter
-                {
-                    copy.push((it.bytes, end - enter));
-                }
-            });
-        }
+    let mut lines: LinesOfPairs = [of_pairs(&fitted[..4]), of_pairs(&fitted[4..])];
+    let mut copy: [Samples; 2] = Default::default();
+    for (location, of) in (graph.first..).zip(&graph.locations) {
+        for_each_completion(of, |completion, done, dependencies| {
+            let (enter, end) = (of.marks.enter(completion), of.marks.list[completion.mark as usize].time);
+            if let ([_], Some(it)) = (done, dependencies.first())
+                && it.kind == DependencyKind::Eager
+                && let class = usize::from(it.is_remote(location, nodes))
+                && let Some(line) = lines[class].eager
+                && it.latest + line.at(it.bytes) < enter
+            {
+                copy[class].push((it.bytes, end - enter));
+            }
+        });
     }
-    lines.copy = fit(&[(copy, 2)], exchange)?[0];
+    let copies = fit(&copy.map(|samples| (samples, 2)), exchange)?;
+    lines.iter_mut().zip(copies).for_each(|(lines, copy)| lines.copy = copy);
     set_usual(graph, function_of, exchange)?;
-    let asked = set_all(tools, graph, &lines);
-    find_progress(tools, graph, &lines, asked, exchange)
+    let asked = set_all(tools, graph, &lines, nodes);
+    find_progress(tools, graph, (&lines, nodes), asked, exchange)?;
+    Ok(lines)
 }
 
 /// Calls a function for each completion, with the messages that it completes and its dependencies.
@@ -170,7 +227,9 @@ fn for_each_completion(
         }
         let mut dependencies = Vec::new();
         while let Some(dependency) = order.next_if(|dependency| dependency.completion == at) {
-            dependencies.push(dependency);
+            if dependency.kind != DependencyKind::IfRendezvous {
+                dependencies.push(dependency);
+            }
         }
         each(completion, &done[first..next], &dependencies);
     }
@@ -246,7 +305,7 @@ struct Answer {
 wire!(Answer { [location, completion], [partner, mark], time });
 
 /// Sets overhead, transfer and rest of all completions, and returns the questions of those with long rests.
-fn set_all(tools: &Tools<'_>, graph: &mut Graph, lines: &Lines) -> Vec<Question> {
+fn set_all(tools: &Tools<'_>, graph: &mut Graph, lines: &LinesOfPairs, nodes: &Nodes) -> Vec<Question> {
     let resolution = tools.trace.definitions.clock.resolution;
     let mut questions = Vec::new();
     for (location, of) in (graph.first..).zip(&mut graph.locations) {
@@ -258,7 +317,7 @@ fn set_all(tools: &Tools<'_>, graph: &mut Graph, lines: &Lines) -> Vec<Question>
                 next += 1;
             }
             let done = &done[first..next];
-            let (top, rest) = set(of, at, done, lines);
+            let (top, rest) = set((location, of), at, done, (lines, nodes));
             if u64::try_from(rest).is_ok_and(|rest| rest.saturating_mul(LONG_REST) >= resolution) {
                 let end = top + rest;
                 let question = |partner| Question { partner, location, completion: at, top, end, rest };
@@ -270,22 +329,38 @@ fn set_all(tools: &Tools<'_>, graph: &mut Graph, lines: &Lines) -> Vec<Question>
 }
 
 /// Sets overhead, transfer and rest of a completion; returns when all but the rest is over, and the rest.
-fn set(of: &mut LocationGraph, at: u32, done: &[DoneMessage], lines: &Lines) -> (Ticks, Ticks) {
+fn set(
+    (location, of): (u32, &mut LocationGraph),
+    at: u32,
+    done: &[DoneMessage],
+    (lines, nodes): (&LinesOfPairs, &Nodes),
+) -> (Ticks, Ticks) {
     let completion = of.marks.completions[at as usize];
     let (enter, end) = (of.marks.enter(&completion), of.marks.list[completion.mark as usize].time);
     let numbers = of.dependencies_of(at).to_vec();
-    let latest = numbers.iter().map(|&number| of.dependencies[number as usize].latest).max();
+    let is_there = |dependency: &&Dependency| dependency.kind != DependencyKind::IfRendezvous;
+    let latest = numbers.iter().map(|&number| &of.dependencies[number as usize]).filter(is_there);
+    let latest = latest.map(|dependency| dependency.latest).max();
     let beyond = (end - enter.max(latest.unwrap_or(Ticks::MIN))).max(0);
-    let usual = done.iter().map(|done| lines.overhead(done)).max();
+    let overhead_of = |done: &DoneMessage| {
+        let is_remote = done.partner.is_some_and(|partner| nodes.are_remote(location, partner));
+        lines[usize::from(is_remote)].overhead(done)
+    };
+    let usual = done.iter().map(overhead_of).max();
     let overhead = usual.map_or(beyond, |usual| usual.min(end - enter));
     let mut top = enter + overhead;
     for number in numbers {
         let dependency = &mut of.dependencies[number as usize];
-        let mut most = beyond;
-        if dependency.kind.is_of_message() {
-            let line = lines.of(dependency.kind);
-            dependency.usual = (line.intercept, line.of_size(dependency.bytes));
-            most = line.at(dependency.bytes);
+        let most = match dependency.kind.is_of_message() {
+            true => {
+                let (first, by_size) = Usual { location, nodes, lines }.of(dependency);
+                first.saturating_add(by_size)
+            }
+            false => beyond,
+        };
+        if dependency.kind == DependencyKind::IfRendezvous {
+            dependency.transfer = most;
+            continue;
         }
         dependency.transfer = most.min(end - dependency.latest);
         top = top.max(dependency.latest + dependency.transfer);
@@ -303,7 +378,7 @@ fn set(of: &mut LocationGraph, at: u32, done: &[DoneMessage], lines: &Lines) -> 
 fn find_progress(
     tools: &Tools<'_>,
     graph: &mut Graph,
-    lines: &Lines,
+    lines: (&LinesOfPairs, &Nodes),
     questions: Vec<Question>,
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
@@ -348,7 +423,7 @@ fn find_progress(
         let of = graph.of(location);
         let done: Vec<DoneMessage> =
             of.done.iter().copied().filter(|done| done.completion == completion).collect();
-        set(of, completion, &done, lines);
+        set((location, of), completion, &done, lines);
     }
     for of in &mut graph.locations {
         of.done = Vec::new();

@@ -1,19 +1,26 @@
 //! Forward replay: the times of all marks, from location to location, of several scenarios at once (what-if 2.1).
 
+use std::collections::VecDeque;
+
 use model::Ticks;
 
-use super::classes::RowClass;
-use super::graph::{DependencyKind, Goal, Graph, LocationGraph, Role};
+use super::explain::Usual;
+use super::graph::{Dependency, DependencyKind, Goal, Graph, LocationGraph, Role};
 use super::lanes::{Lane, RowChanges};
-use super::marks::{Completion, Kind};
+use super::marks::Kind;
+use super::predict::TimedGraph;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
 use crate::ids::{EventNumber, RecordNumber, Row};
+use crate::int::to_u32;
 use crate::journal::{EventSpot, Spot};
 use crate::relay::{Blocked, Recurrence};
 use crate::tools::Tools;
 use crate::wire::Wire;
+
+/// So many marks of a location are replayed before another one goes on: what it tells others is kept until they need it.
+const MARKS: usize = 1024;
 
 /// Times of one event in all lanes.
 type Times<const K: usize> = [Ticks; K];
@@ -49,14 +56,64 @@ struct Place<const K: usize> {
     now: Times<K>,
     /// When it last heard of others.
     heard: Times<K>,
-    /// Of each dependency the latest start that was told, and how many were not.
-    told: Vec<(Times<K>, u32)>,
+    /// What the next call of MPI waits for before it begins.
+    awaited: Times<K>,
+    /// By dependency: how many of its starts were not told, and where their latest time is.
+    starts: Vec<Starts>,
     /// Whether it waits to be told something.
     is_waiting: bool,
     /// When `MPI_Finalize` began, or else the last mark.
     end: Option<Times<K>>,
     /// By lane: marks whose time is not the measured one.
     moved: [u64; K],
+    /// By call path with a choice of messages: when its last message was sent, measured and replayed.
+    chosen: Vec<(Row, Ticks, Times<K>)>,
+    /// By lane: messages that would come in another order than the one before at the same call path.
+    otherwise: [u64; K],
+}
+
+/// The starts of a dependency, as far as they were told.
+#[derive(Clone, Copy, Debug)]
+struct Starts {
+    missing: u32,
+    /// The number of their latest time among those that are kept; [`NOT_KEPT`] before the first was told, and when it was used.
+    kept: u32,
+}
+
+/// Stands for no time.
+const NOT_KEPT: u32 = u32::MAX;
+
+/// Times that were told and not yet used.
+#[derive(Clone, Debug, Default)]
+struct Kept<const K: usize> {
+    times: Vec<Times<K>>,
+    free: Vec<u32>,
+}
+
+impl<const K: usize> Kept<K> {
+    /// The latest time of a dependency so far.
+    fn latest(&mut self, starts: &mut Starts) -> &mut Times<K> {
+        if starts.kept == NOT_KEPT {
+            starts.kept = self.free.pop().unwrap_or_else(|| {
+                self.times.push([Ticks::MIN; K]);
+                to_u32(self.times.len() - 1)
+            });
+            self.times[starts.kept as usize] = [Ticks::MIN; K];
+        }
+        &mut self.times[starts.kept as usize]
+    }
+
+    /// The latest time of a dependency.
+    fn get(&self, starts: Starts) -> Times<K> {
+        self.times.get(starts.kept as usize).copied().unwrap_or([Ticks::MIN; K])
+    }
+
+    /// Forgets the time of a dependency.
+    fn forget(&mut self, starts: &mut Starts) {
+        if starts.kept != NOT_KEPT {
+            self.free.push(std::mem::replace(&mut starts.kept, NOT_KEPT));
+        }
+    }
 }
 
 /// State of a meeting.
@@ -79,17 +136,24 @@ pub(super) struct Lanes<const K: usize> {
 /// The forward replay at the locations of a worker.
 pub(super) struct Forward<'a, const K: usize> {
     tools: &'a Tools<'a>,
+    timed: &'a TimedGraph,
     graph: &'a Graph,
-    /// By location and row.
-    classes: &'a [Vec<RowClass>],
     lanes: &'a Lanes<K>,
     me: usize,
     places: Vec<Place<K>>,
+    kept: Kept<K>,
     meetings: Vec<MeetingState<K>>,
     /// By seat: the begin, where members wait in turn.
     begun: Vec<Option<Times<K>>>,
-    ready: Vec<usize>,
+    /// Locations that may go on.
+    ready: VecDeque<usize>,
+    /// By lane: whether calls of MPI take as long as they did.
+    keeps_calls: [bool; K],
+    /// What the location tells that goes on.
+    told: Vec<Told<K>>,
     findings: &'a mut Findings,
+    /// Whether a location waits for itself as its messages wait for their receives in these scenarios.
+    has_deadlock: bool,
 }
 
 impl<const K: usize> std::fmt::Debug for Forward<'_, K> {
@@ -102,21 +166,30 @@ impl<'a, const K: usize> Forward<'a, K> {
     /// Starts with all locations at their begin.
     pub(super) fn new(
         tools: &'a Tools<'a>,
-        (graph, classes): (&'a Graph, &'a [Vec<RowClass>]),
+        timed: &'a TimedGraph,
         lanes: &'a Lanes<K>,
         me: usize,
         findings: &'a mut Findings,
     ) -> Forward<'a, K> {
+        let graph = &timed.graph;
+        let has_rendezvous = lanes.lanes.iter().any(|lane| lane.rendezvous.is_some());
+        let starts = |dependency: &Dependency| {
+            let is_there = dependency.kind != DependencyKind::IfRendezvous || has_rendezvous;
+            Starts { missing: if is_there { dependency.starts } else { 0 }, kept: NOT_KEPT }
+        };
         let place = |of: &LocationGraph| Place {
             next: 0,
             next_goal: 0,
             next_dependency: 0,
             now: [Ticks::MIN; K],
             heard: [Ticks::MIN; K],
-            told: of.dependencies.iter().map(|dependency| ([Ticks::MIN; K], dependency.starts)).collect(),
+            awaited: [Ticks::MIN; K],
+            starts: of.dependencies.iter().map(starts).collect(),
             is_waiting: false,
             end: None,
             moved: [0; K],
+            chosen: Vec::new(),
+            otherwise: [0; K],
         };
         let places: Vec<Place<K>> = graph.locations.iter().map(place).collect();
         let meeting = |meeting: &super::graph::Meeting| MeetingState {
@@ -126,15 +199,22 @@ impl<'a, const K: usize> Forward<'a, K> {
         };
         Forward {
             tools,
+            timed,
             graph,
-            classes,
             lanes,
             me,
             meetings: graph.meetings.list.iter().map(meeting).collect(),
             begun: vec![None; graph.meetings.seats.len()],
-            ready: (0..places.len()).rev().collect(),
+            ready: (0..places.len()).collect(),
+            keeps_calls: std::array::from_fn(|lane| {
+                let has_nodes = lanes.changes.iter().any(|changes| changes[lane].nodes.is_some());
+                lanes.lanes[lane].keeps_calls() && !has_nodes
+            }),
+            told: Vec::new(),
             places,
+            kept: Kept::default(),
             findings,
+            has_deadlock: false,
         }
     }
 
@@ -154,20 +234,41 @@ impl<'a, const K: usize> Forward<'a, K> {
         std::array::from_fn(|lane| self.places.iter().map(|place| place.moved[lane]).sum())
     }
 
+    /// How many messages would come in another order than the one before at their call path, by lane.
+    pub(super) fn otherwise(&self) -> [u64; K] {
+        std::array::from_fn(|lane| self.places.iter().map(|place| place.otherwise[lane]).sum())
+    }
+
+    /// Whether a location waits for itself, as its messages wait for their receives.
+    pub(super) fn has_deadlock(&self) -> bool {
+        self.has_deadlock
+    }
+
     /// Lets a location go on as far as it can; `told` gets whom it tells what.
     fn go(&mut self, at: usize, told: &mut Vec<Told<K>>) {
         let of = &self.graph.locations[at];
         let place = &mut self.places[at];
-        let (classes, changes) = (&self.classes[at], &self.lanes.changes[at]);
+        let (classes, changes) = (&self.timed.classes[at], &self.lanes.changes[at]);
+        let location = self.graph.first + to_u32(at);
+        let usual = Usual { location, nodes: &self.timed.nodes, lines: &self.timed.lines };
+        let lanes = &self.lanes.lanes;
+        let end = place.next + MARKS;
         while let Some(mark) = of.marks.list.get(place.next) {
+            if place.next == end {
+                self.ready.push_back(at);
+                return;
+            }
             let mut has_heard = mark.kind == Kind::Fixed || place.next == 0;
             let times = match mark.kind {
-                Kind::Fixed => [mark.time; K],
+                Kind::Fixed => std::array::from_fn(|lane| lanes[lane].of(mark.time)),
                 Kind::Work => {
-                    let pieces = of.marks.pieces_of(place.next);
+                    let pieces = (place.next, of.marks.pieces_of(place.next));
+                    let ticks = place.next.checked_sub(1).map_or(0, |at| mark.time - of.marks.list[at].time);
+                    let is_call = mark.left != Ticks::MIN;
                     std::array::from_fn(|lane| {
-                        let work = self.lanes.lanes[lane].work(pieces, classes, &changes[lane]);
-                        place.now[lane].saturating_add(work)
+                        let work = lanes[lane].work(ticks, pieces, classes, &changes[lane]);
+                        let time = place.now[lane].saturating_add(work);
+                        if is_call { time.max(place.awaited[lane]) } else { time }
                     })
                 }
                 Kind::Completion(number) => {
@@ -177,24 +278,62 @@ impl<'a, const K: usize> Forward<'a, K> {
                     let numbers = &of.order[first..];
                     let count = numbers.iter().take_while(of_completion).count();
                     let numbers = &numbers[..count];
-                    if numbers.iter().any(|&number| place.told[number as usize].1 > 0) {
+                    if numbers.iter().any(|&number| place.starts[number as usize].missing > 0) {
                         place.is_waiting = true;
                         return;
                     }
                     place.next_dependency += count;
                     has_heard |= count > 0;
                     let completion = &of.marks.completions[number as usize];
+                    let of_many = numbers.iter().map(|&at| &of.dependencies[at as usize]);
+                    let of_many = of_many.into_iter().find(|dependency| dependency.steps > 0);
+                    let mut end: Times<K> = std::array::from_fn(|lane| {
+                        place.now[lane].saturating_add(lanes[lane].overhead(completion, of_many, &usual))
+                    });
+                    let mut is_free = [false; K];
+                    for &number in numbers {
+                        let dependency = &of.dependencies[number as usize];
+                        let latest = self.kept.get(place.starts[number as usize]);
+                        self.kept.forget(&mut place.starts[number as usize]);
+                        if dependency.choice != Row::NONE {
+                            place.choose(dependency, latest, lanes);
+                        }
+                        for lane in 0..K {
+                            if latest[lane] == Ticks::MIN || lanes[lane].drops(dependency, completion) {
+                                continue;
+                            }
+                            let transfer = match self.keeps_calls[lane] {
+                                true => dependency.transfer << lanes[lane].fine,
+                                false => lanes[lane].transfer(dependency, completion, &usual, &changes[lane]),
+                            };
+                            let there = latest[lane].saturating_add(transfer);
+                            if dependency.kind.is_of_receive() && changes[lane].is_overlapped(completion.row)
+                            {
+                                place.awaited[lane] = place.awaited[lane].max(there);
+                                is_free[lane] = true;
+                            } else {
+                                end[lane] = end[lane].max(there);
+                            }
+                        }
+                    }
                     std::array::from_fn(|lane| {
-                        self.lanes.lanes[lane].end(of, completion, numbers, place, &changes[lane], lane)
+                        let is_removed = completion.is_of_many
+                            && !completion.completes_messages
+                            && changes[lane].is_removed(completion.row);
+                        match () {
+                            () if is_removed => place.now[lane],
+                            () if is_free[lane] => end[lane],
+                            () => end[lane].saturating_add(lanes[lane].rest(completion)),
+                        }
                     })
                 }
             };
-            (0..K).for_each(|lane| place.moved[lane] += u64::from(times[lane] != mark.time));
+            (0..K).for_each(|lane| place.moved[lane] += u64::from(times[lane] != lanes[lane].of(mark.time)));
             place.now = times;
             if has_heard {
                 place.heard = times;
             }
-            if of.marks.end == Some(crate::int::to_u32(place.next)) {
+            if of.marks.end == Some(to_u32(place.next)) {
                 place.end = Some(times);
             }
             let row = row_of(of, place.next);
@@ -227,7 +366,11 @@ impl<'a, const K: usize> Forward<'a, K> {
                 let at = (location - self.graph.first) as usize;
                 let dependency = &self.graph.locations[at].dependencies[number as usize];
                 let place = &mut self.places[at];
-                let (latest, missing) = &mut place.told[number as usize];
+                let starts = &mut place.starts[number as usize];
+                if starts.missing == 0 {
+                    return;
+                }
+                let latest = self.kept.latest(starts);
                 let is_rendezvous = dependency.kind == DependencyKind::Rendezvous;
                 for lane in 0..K {
                     let is_needless =
@@ -236,10 +379,10 @@ impl<'a, const K: usize> Forward<'a, K> {
                         latest[lane] = latest[lane].max(times[lane]);
                     }
                 }
-                *missing = missing.saturating_sub(1);
-                if *missing == 0 && place.is_waiting {
+                starts.missing -= 1;
+                if starts.missing == 0 && place.is_waiting {
                     place.is_waiting = false;
-                    self.ready.push(at);
+                    self.ready.push_back(at);
                 }
             }
             Goal::Seat { number, .. } => {
@@ -291,30 +434,18 @@ fn row_of(of: &LocationGraph, mark: usize) -> Row {
     of.marks.rows.get(mark).copied().unwrap_or(Row::NONE)
 }
 
-impl Lane {
-    /// The time of a completion (what-if 2.1).
-    fn end<const K: usize>(
-        &self,
-        of: &LocationGraph,
-        completion: &Completion,
-        numbers: &[u32],
-        place: &Place<K>,
-        changes: &RowChanges,
-        lane: usize,
-    ) -> Ticks {
-        let enter = place.now[lane];
-        if completion.is_of_many && !completion.completes_messages && changes.is_removed(completion.row) {
-            return enter;
+impl<const K: usize> Place<K> {
+    /// Notes that a message came that its receive may have chosen. The order of two at a call path is the one of the run, or not.
+    fn choose(&mut self, dependency: &Dependency, sent: Times<K>, lanes: &[Lane; K]) {
+        let (row, measured) = (dependency.choice, dependency.latest);
+        let Some((_, before, replayed)) = self.chosen.iter_mut().find(|(of, ..)| *of == row) else {
+            return self.chosen.push((row, measured, sent));
+        };
+        for lane in 0..K {
+            let order = lanes[lane].of(*before).cmp(&lanes[lane].of(measured));
+            self.otherwise[lane] += u64::from(replayed[lane].cmp(&sent[lane]) != order);
         }
-        let mut end = enter.saturating_add(self.overhead(completion));
-        for &number in numbers {
-            let dependency = &of.dependencies[number as usize];
-            let latest = place.told[number as usize].0[lane];
-            if !self.drops(dependency, completion) && latest > Ticks::MIN {
-                end = end.max(latest.saturating_add(self.transfer(dependency, completion)));
-            }
-        }
-        end.saturating_add(self.rest(completion))
+        (*before, *replayed) = (measured, sent);
     }
 }
 
@@ -322,10 +453,11 @@ impl<const K: usize> Recurrence for Forward<'_, K> {
     type Message = Told<K>;
 
     fn step(&mut self, tell: &mut impl FnMut(usize, Told<K>)) -> bool {
-        let Some(at) = self.ready.pop() else { return false };
-        let mut told = Vec::new();
+        let Some(at) = self.ready.pop_front() else { return false };
+        let mut told = std::mem::take(&mut self.told);
         self.go(at, &mut told);
-        told.into_iter().for_each(|told| self.take(told, tell));
+        told.drain(..).for_each(|told| self.take(told, tell));
+        self.told = told;
         true
     }
 
@@ -336,7 +468,7 @@ impl<const K: usize> Recurrence for Forward<'_, K> {
     fn blocked(&self) -> Option<Blocked> {
         let blocked = |(at, place): (usize, &Place<K>)| {
             let mark = self.graph.locations[at].marks.list.get(place.next)?;
-            let location = self.graph.first + crate::int::to_u32(at);
+            let location = self.graph.first + to_u32(at);
             let position: EventNumber = RecordNumber::new(place.next).into();
             Some(Blocked { time: mark.time, spot: Spot { location, position } })
         };
@@ -346,26 +478,34 @@ impl<const K: usize> Recurrence for Forward<'_, K> {
     /// Releases a mark that depends on itself: what was not told counts with its measured time.
     fn release(&mut self, Blocked { time, spot }: Blocked) {
         let EventSpot { location, .. } = spot;
+        let at = (location - self.graph.first) as usize;
+        let of = &self.graph.locations[at];
+        let place = &mut self.places[at];
+        let mut finding = Finding::CyclicWait;
+        if let Some(Kind::Completion(number)) = of.marks.list.get(place.next).map(|mark| mark.kind) {
+            for &dependency in of.dependencies_of(number) {
+                let starts = &mut place.starts[dependency as usize];
+                let dependency = &of.dependencies[dependency as usize];
+                if starts.missing > 0 {
+                    if dependency.kind == DependencyKind::IfRendezvous {
+                        finding = Finding::WouldDeadlock;
+                    }
+                    let latest = self.kept.latest(starts);
+                    for (latest, lane) in latest.iter_mut().zip(&self.lanes.lanes) {
+                        *latest = (*latest).max(lane.of(dependency.latest));
+                    }
+                    starts.missing = 0;
+                }
+            }
+        }
+        self.has_deadlock |= finding == Finding::WouldDeadlock;
         self.findings.add(
-            Finding::CyclicWait,
+            finding,
             time,
             location as usize,
             || "replayed under other conditions, what comes after an event is what it waits for",
         );
-        let at = (location - self.graph.first) as usize;
-        let of = &self.graph.locations[at];
-        let place = &mut self.places[at];
-        if let Some(Kind::Completion(number)) = of.marks.list.get(place.next).map(|mark| mark.kind) {
-            for &dependency in of.dependencies_of(number) {
-                let (latest, missing) = &mut place.told[dependency as usize];
-                if *missing > 0 {
-                    let measured = of.dependencies[dependency as usize].latest;
-                    latest.iter_mut().for_each(|latest| *latest = (*latest).max(measured));
-                    *missing = 0;
-                }
-            }
-        }
         place.is_waiting = false;
-        self.ready.push(at);
+        self.ready.push_back(at);
     }
 }

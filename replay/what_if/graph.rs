@@ -3,8 +3,10 @@
 use model::Ticks;
 
 use super::marks::Marks;
+use super::nodes::Nodes;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::ids::Row;
 use crate::int::to_u32;
 use crate::tools::Tools;
 use crate::wire::{Half, Halves, Wire};
@@ -22,12 +24,25 @@ pub(super) enum DependencyKind {
     Together,
     /// On the return of another process to MPI (what-if 2.6).
     Progress,
+    /// Of both sides of an eager message on each other, as if it were sent by rendezvous; there only if a scenario asks for that.
+    IfRendezvous,
 }
 
 impl DependencyKind {
     /// Whether it is that of a message.
     pub(super) fn is_of_message(self) -> bool {
-        matches!(self, DependencyKind::Eager | DependencyKind::Rendezvous | DependencyKind::Send)
+        matches!(
+            self,
+            DependencyKind::Eager
+                | DependencyKind::Rendezvous
+                | DependencyKind::Send
+                | DependencyKind::IfRendezvous
+        )
+    }
+
+    /// Whether it is that of a receive.
+    pub(super) fn is_of_receive(self) -> bool {
+        matches!(self, DependencyKind::Eager | DependencyKind::Rendezvous)
     }
 }
 
@@ -46,8 +61,19 @@ pub(super) struct Dependency {
     pub latest: Ticks,
     /// Ticks from there on.
     pub transfer: Ticks,
-    /// What the fitted line has for its transfer (what-if 2.5): of no bytes, and the part by size.
-    pub usual: (Ticks, Ticks),
+    /// Of an operation of many: the least number of steps in which all members can hear of each other; 0 of others.
+    pub steps: u32,
+    /// The location of the other side of a message.
+    pub partner: Option<u32>,
+    /// Of a receive that may have been free to choose its message: the call path of its posting; [`Row::NONE`] of others.
+    pub choice: Row,
+}
+
+impl Dependency {
+    /// Whether the message of a location comes from another node, or goes there.
+    pub(super) fn is_remote(&self, location: u32, nodes: &Nodes) -> bool {
+        self.partner.is_some_and(|partner| nodes.are_remote(location, partner))
+    }
 }
 
 /// What a start is to a dependency.
@@ -167,7 +193,9 @@ impl LocationGraph {
             starts,
             latest: Ticks::MIN,
             transfer: 0,
-            usual: (0, 0),
+            steps: 0,
+            partner: None,
+            choice: Row::NONE,
         });
         number
     }

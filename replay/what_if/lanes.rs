@@ -1,11 +1,15 @@
 //! Lanes: scenarios as the forward replay computes them, many at once (what-if 3.2).
 
+use std::sync::Arc;
+
 use model::Ticks;
 
 use super::classes::RowClass;
+use super::explain::Usual;
 use super::graph::{Dependency, DependencyKind};
 use super::lines::ONE;
 use super::marks::{Completion, Piece};
+use super::nodes::Nodes;
 use crate::ids::Row;
 
 /// What a scenario changes everywhere.
@@ -15,19 +19,41 @@ pub(super) struct Lane {
     pub is_ideal: bool,
     /// Calls of MPI take as long as the fits have it.
     pub is_fitted: bool,
-    /// Factor of the fitted latency of messages.
+    /// Factor of the fitted latency of messages and operations of many.
     pub latency: f64,
     /// Factor of the bandwidth.
     pub bandwidth: f64,
-    /// Ticks that each message takes longer.
+    /// What each message takes longer, and each operation of many, and each of its steps; in the unit of the lane.
     pub add: Ticks,
+    /// See above.
+    pub add_to_operation: Ticks,
+    /// See above.
+    pub add_to_step: Ticks,
     /// Sends up to so many bytes do not wait for their receives.
     pub eager: Option<u64>,
+    /// Standard sends of more bytes do, by the dependencies that are there for that (what-if 3.2).
+    pub rendezvous: Option<u64>,
+    /// Times of the lane are since this time, in units of which a tick has two to the power of [`fine`](Lane::fine).
+    pub base: Ticks,
+    /// See above.
+    pub fine: u32,
 }
 
 impl Default for Lane {
     fn default() -> Lane {
-        Lane { is_ideal: false, is_fitted: false, latency: 1.0, bandwidth: 1.0, add: 0, eager: None }
+        Lane {
+            is_ideal: false,
+            is_fitted: false,
+            latency: 1.0,
+            bandwidth: 1.0,
+            add: 0,
+            add_to_operation: 0,
+            add_to_step: 0,
+            eager: None,
+            rendezvous: None,
+            base: 0,
+            fine: 0,
+        }
     }
 }
 
@@ -42,15 +68,44 @@ pub(super) struct RowChanges {
     pub early: Vec<bool>,
     /// By row: whether operations of many do not take place there.
     pub removed: Vec<bool>,
+    /// By row: whether what is received there is awaited at the next call of MPI only.
+    pub overlapped: Vec<bool>,
+    /// Stretches of work that are shorter.
+    pub shorter: Vec<Shorter>,
+    /// Nodes, if they are others.
+    pub nodes: Option<Arc<Nodes>>,
+}
+
+/// Stretches of work between two marks that are shorter in some rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shorter {
+    /// By row: whether work there is.
+    pub rows: Vec<bool>,
+    /// Marks at the end of stretches, and factors, times [`ONE`]. In the order of marks.
+    pub marks: Vec<(u32, i64)>,
 }
 
 impl RowChanges {
-    /// The factor of the work of a row.
-    fn factor(&self, row: Row) -> i64 {
-        match row {
+    /// Whether no work has another duration.
+    fn keeps_work(&self) -> bool {
+        self.factors.is_empty() && self.outside.is_none() && self.shorter.is_empty()
+    }
+
+    /// The factor of the work of a row before a mark.
+    fn factor(&self, row: Row, mark: usize) -> i64 {
+        let mut factor = match row {
             Row::NONE => self.outside.unwrap_or(ONE),
             row => self.factors.get(row.index()).copied().unwrap_or(ONE),
+        };
+        for Shorter { rows, marks } in &self.shorter {
+            if rows.get(row.index()) == Some(&true)
+                && let Ok(at) = marks.binary_search_by_key(&mark, |&(mark, _)| mark as usize)
+            {
+                let product = i128::from(factor) * i128::from(marks[at].1) / i128::from(ONE);
+                factor = i64::try_from(product).unwrap_or(i64::MAX);
+            }
         }
+        factor
     }
 
     /// Whether messages that are sent in a row are given away early.
@@ -62,21 +117,52 @@ impl RowChanges {
     pub(super) fn is_removed(&self, row: Row) -> bool {
         self.removed.get(row.index()) == Some(&true)
     }
+
+    /// Whether what is received in a row is awaited at the next call of MPI only.
+    pub(super) fn is_overlapped(&self, row: Row) -> bool {
+        self.overlapped.get(row.index()) == Some(&true)
+    }
 }
 
 impl Lane {
-    /// Ticks of pieces of time between two marks.
-    pub(super) fn work(&self, pieces: &[Piece], classes: &[RowClass], changes: &RowChanges) -> Ticks {
-        let scaled = |&Piece { row, ticks }: &Piece| {
+    /// A measured time in the unit of the lane.
+    pub(super) fn of(&self, time: Ticks) -> Ticks {
+        if time == Ticks::MIN { time } else { (time - self.base) << self.fine }
+    }
+
+    /// Work of so many ticks between two marks, as these pieces, in the unit of the lane.
+    pub(super) fn work(
+        &self,
+        ticks: Ticks,
+        (mark, pieces): (usize, &[Piece]),
+        classes: &[RowClass],
+        changes: &RowChanges,
+    ) -> Ticks {
+        if !self.is_ideal && changes.keeps_work() {
+            return ticks << self.fine;
+        }
+        // What is as long as it was needs no product; the sum is rounded down once all the same.
+        let (mut whole, mut scaled) = (0, 0_i128);
+        for &Piece { row, ticks } in pieces {
             let factor = match classes.get(row.index()) {
                 Some(RowClass::Mpi) if self.is_ideal => 0,
-                Some(RowClass::Work) | None => changes.factor(row),
+                Some(RowClass::Work) | None => changes.factor(row, mark),
                 Some(_) => ONE,
             };
-            i128::from(ticks) * i128::from(factor)
-        };
-        let sum: i128 = pieces.iter().map(scaled).sum();
-        Ticks::try_from(sum.div_euclid(i128::from(ONE))).unwrap_or(Ticks::MAX)
+            match factor {
+                ONE => whole += ticks,
+                0 => {}
+                factor => scaled += i128::from(ticks) * i128::from(factor),
+            }
+        }
+        let scaled = Ticks::try_from(scaled.div_euclid(i128::from(ONE))).unwrap_or(Ticks::MAX);
+        whole.saturating_add(scaled) << self.fine
+    }
+
+    /// Whether calls of MPI take as long as they did.
+    pub(super) fn keeps_calls(&self) -> bool {
+        let plain = Lane { base: self.base, fine: self.fine, ..Lane::default() };
+        *self == Lane { rendezvous: self.rendezvous, eager: self.eager, ..plain }
     }
 
     /// Whether a completion takes no time but waiting.
@@ -88,9 +174,10 @@ impl Lane {
     pub(super) fn drops(&self, dependency: &Dependency, completion: &Completion) -> bool {
         match dependency.kind {
             DependencyKind::Send => self.is_eager(dependency),
+            DependencyKind::IfRendezvous => !self.is_rendezvous(dependency) || self.is_eager(dependency),
             // An ideal network needs nobody's help.
             DependencyKind::Progress => self.is_free(completion),
-            _ => false,
+            DependencyKind::Eager | DependencyKind::Rendezvous | DependencyKind::Together => false,
         }
     }
 
@@ -99,11 +186,33 @@ impl Lane {
         self.eager.is_some_and(|limit| dependency.bytes <= limit)
     }
 
-    /// Ticks from the latest start of a dependency on.
-    pub(super) fn transfer(&self, dependency: &Dependency, completion: &Completion) -> Ticks {
-        let &Dependency { kind, transfer, usual: (first, by_size), .. } = dependency;
+    /// Whether an eager message is one by rendezvous in this lane.
+    fn is_rendezvous(&self, dependency: &Dependency) -> bool {
+        self.rendezvous.is_some_and(|limit| dependency.bytes > limit)
+    }
+
+    /// Time from the latest start of a dependency on, in the unit of the lane.
+    pub(super) fn transfer(
+        &self,
+        dependency: &Dependency,
+        completion: &Completion,
+        usual: &Usual<'_>,
+        changes: &RowChanges,
+    ) -> Ticks {
+        let &Dependency { kind, mut transfer, steps, .. } = dependency;
+        let (mut first, mut by_size) = usual.of(dependency);
+        if let Some(nodes) = &changes.nodes {
+            let new = Usual { nodes, ..*usual };
+            if kind.is_of_message()
+                && dependency.is_remote(usual.location, nodes)
+                    != dependency.is_remote(usual.location, usual.nodes)
+            {
+                (first, by_size) = new.of(dependency);
+                transfer = first.saturating_add(by_size);
+            }
+        }
         if self.is_free(completion) {
-            return transfer.min(0);
+            return transfer.min(0) << self.fine;
         }
         if self.is_fitted && !completion.is_kept {
             return match kind {
@@ -112,30 +221,52 @@ impl Lane {
                 _ => first.saturating_add(by_size),
             };
         }
-        if !kind.is_of_message() {
-            return transfer;
+        let longer = match kind {
+            DependencyKind::Together if steps > 0 => {
+                self.add_to_operation + self.add_to_step * Ticks::from(steps)
+            }
+            kind if kind.is_of_message() => self.add,
+            _ => return transfer << self.fine,
+        };
+        (self.on_network(transfer, (first, by_size)) << self.fine).saturating_add(longer)
+    }
+
+    /// Ticks of a transfer whose usual latency and part by size these are, on the network of the lane. What is beyond both stays.
+    fn on_network(&self, ticks: Ticks, (first, by_size): (Ticks, Ticks)) -> Ticks {
+        if self.latency == 1.0 && self.bandwidth == 1.0 {
+            return ticks;
         }
-        let first = transfer.max(0).min(first);
-        let by_size = (transfer.max(0) - first).min(by_size);
+        let first = ticks.max(0).min(first);
+        let by_size = (ticks.max(0) - first).min(by_size);
         scaled(first, |ticks| ticks * self.latency)
             .saturating_add(scaled(by_size, |ticks| ticks / self.bandwidth))
-            .saturating_add(transfer - first - by_size)
-            .saturating_add(self.add)
+            .saturating_add(ticks - first - by_size)
     }
 
-    /// Overhead of a completion.
-    pub(super) fn overhead(&self, completion: &Completion) -> Ticks {
-        match () {
+    /// Overhead of a completion with these usual times of the operation of many that it ends, in the unit of the lane.
+    pub(super) fn overhead(
+        &self,
+        completion: &Completion,
+        of_many: Option<&Dependency>,
+        usual: &Usual<'_>,
+    ) -> Ticks {
+        let ticks = match () {
             () if self.is_free(completion) => 0,
             () if self.is_fitted && !completion.is_kept => completion.fitted,
-            () => completion.overhead,
-        }
+            () => match of_many {
+                Some(dependency) if !completion.completes_messages => {
+                    self.on_network(completion.overhead, usual.of(dependency))
+                }
+                _ => completion.overhead,
+            },
+        };
+        ticks << self.fine
     }
 
-    /// Rest of a completion.
+    /// Rest of a completion, in the unit of the lane.
     pub(super) fn rest(&self, completion: &Completion) -> Ticks {
         let has_none = self.is_free(completion) || self.is_fitted && !completion.is_kept;
-        if has_none { 0 } else { completion.rest }
+        if has_none { 0 } else { completion.rest << self.fine }
     }
 }
 

@@ -92,7 +92,8 @@ fn through(mut points: Vec<(i64, i64)>) -> Option<Line> {
     Some(Line { intercept, slope })
 }
 
-fn lower_median(mut values: Vec<i64>) -> Option<i64> {
+/// The lower median of values.
+pub(super) fn lower_median(mut values: Vec<i64>) -> Option<i64> {
     values.sort_unstable();
     values.get(values.len().checked_sub(1)? / 2).copied()
 }

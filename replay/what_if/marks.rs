@@ -3,6 +3,7 @@
 use model::Ticks;
 
 use super::classes::RowClass;
+use super::polls::{Polling, Polls};
 use crate::ids::{JournalPosition, Row};
 use crate::int::to_u32;
 use crate::journal::Journal;
@@ -88,10 +89,18 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Of a location with these notes; `completes` says of each note whether it is the leave of a call that completes something.
-    pub(super) fn new(notes: &[Note], completes: &[bool], journal: &Journal, classes: &[RowClass]) -> Marks {
+    pub(super) fn new(
+        notes: &[Note],
+        completes: &[bool],
+        polls: &Polls<'_>,
+        journal: &Journal,
+        classes: &[RowClass],
+    ) -> Marks {
         let mut marks = Marks::default();
         let mut call = Row::NONE;
+        let mut polling = Polling::default();
         for (note, &completes) in notes.iter().zip(completes) {
+            polling.take(&mut marks, note, completes, polls);
             match note.what {
                 Noted::Begin => marks.add(note, Kind::Fixed, journal),
                 Noted::Enter(row) => {
@@ -137,6 +146,13 @@ impl Marks {
             mark.kind = Kind::Fixed;
         }
         marks
+    }
+
+    /// Forgets all marks behind one.
+    pub(super) fn cut_behind(&mut self, mark: usize) {
+        self.pieces.truncate(self.list[mark].pieces_end as usize);
+        self.list.truncate(mark + 1);
+        self.rows.truncate(mark + 1);
     }
 
     fn complete(&mut self, note: &Note, row: Row, journal: &Journal) {

@@ -1,6 +1,6 @@
 //! Dependencies of operations of many members (what-if 2.4).
 
-use model::Ticks;
+use model::{CollectiveOp, Ticks};
 use patterns::matched::CollectiveClass;
 
 use super::graph::{DependencyKind, Goal, Graph, Meeting, Seat};
@@ -34,9 +34,12 @@ struct Invitation {
     receives: bool,
     /// Whether its waiting is not modelled.
     is_kept: bool,
+    /// The least number of steps in which all members hear of each other, and the bytes that the member moves.
+    steps: u32,
+    bytes: u64,
 }
 
-wire!(Invitation { begun, ended, [worker, seat], [sends, receives], is_kept });
+wire!(Invitation { begun, ended, [worker, seat], [sends, receives], [is_kept, steps], bytes });
 
 /// What a member that waits tells the worker that judges.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +57,8 @@ struct Attendance {
     ended: EventSpot,
     sends: bool,
     receives: bool,
+    steps: u32,
+    bytes: u64,
 }
 
 /// Adds the dependencies of collective operations of all kinds.
@@ -115,7 +120,7 @@ pub(super) fn link(
 
 /// Adds the dependency of a member, and its goal.
 fn attend(graph: &mut Graph, invitation: Invitation) -> Option<Reply> {
-    let Invitation { begun, ended, worker, seat, sends, receives, is_kept } = invitation;
+    let Invitation { begun, ended, worker, seat, sends, receives, is_kept, steps, bytes } = invitation;
     let completion = completion_at(graph, ended.location, ended.position);
     if let Some(completion) = completion {
         let completion = &mut graph.of(ended.location).marks.completions[completion as usize];
@@ -130,7 +135,9 @@ fn attend(graph: &mut Graph, invitation: Invitation) -> Option<Reply> {
     if !receives {
         return None;
     }
-    let number = graph.of(ended.location).depend(completion?, DependencyKind::Together, 0, 1);
+    let of = graph.of(ended.location);
+    let number = of.depend(completion?, DependencyKind::Together, bytes, 1);
+    of.dependencies[number as usize].steps = steps;
     Some(Reply { seat, location: ended.location, number })
 }
 
@@ -185,6 +192,7 @@ impl Hall<'_> {
             return self.keep(operation, spots);
         }
         let root = ranks.and_then(|ranks| operation.root(ranks)).map(|root| root.process);
+        let steps = members.len().next_power_of_two().ilog2();
         let role = |at: usize| {
             let part = &members[at];
             let is_root = Some(part.process) == root;
@@ -197,7 +205,7 @@ impl Hall<'_> {
                 _ => (true, true),
             };
             let (begun, ended) = spots(at);
-            Attendance { begun, ended, sends, receives }
+            Attendance { begun, ended, sends, receives, steps, bytes: moved(part) }
         };
         let in_turn = class == Some(CollectiveClass::Scan);
         let order = match ranks.filter(|_| in_turn) {
@@ -223,10 +231,11 @@ impl Hall<'_> {
         }
     }
 
-    fn invite(&mut self, Attendance { begun, ended, sends, receives }: Attendance, seat: u32, is_kept: bool) {
+    fn invite(&mut self, attendance: Attendance, seat: u32, is_kept: bool) {
+        let Attendance { begun, ended, sends, receives, steps, bytes } = attendance;
         let owner = self.tools.owner_of(ended.location);
         let worker = to_u32(self.me);
-        let invitation = Invitation { begun, ended, worker, seat, sends, receives, is_kept };
+        let invitation = Invitation { begun, ended, worker, seat, sends, receives, is_kept, steps, bytes };
         invitation.put(&mut self.outgoing[owner]);
     }
 
@@ -234,7 +243,8 @@ impl Hall<'_> {
     fn keep(&mut self, operation: &Operation<'_>, spots: &dyn Fn(usize) -> (EventSpot, EventSpot)) {
         for at in 0..operation.members.len() {
             let (begun, ended) = spots(at);
-            self.invite(Attendance { begun, ended, sends: false, receives: false }, NO_SEAT, true);
+            let nothing = Attendance { begun, ended, sends: false, receives: false, steps: 0, bytes: 0 };
+            self.invite(nothing, NO_SEAT, true);
         }
     }
 }
@@ -243,4 +253,15 @@ impl Hall<'_> {
 fn have_synchronised(members: &[Participation]) -> bool {
     let entered = members.iter().map(|part| part.begun_at()).max().unwrap_or(Ticks::MIN);
     members.iter().all(|part| part.left_at() >= entered && part.ended != EventNumber::NONE)
+}
+
+/// The bytes that pass a member at least (what-if 3.2): once those of a result that it gives to or gets from one, twice those of one
+/// that all get of all, and all that it moves to and from the others.
+fn moved(part: &Participation) -> u64 {
+    match part.kind.operation() {
+        CollectiveOp::BARRIER => 0,
+        CollectiveOp::REDUCE => part.sent,
+        CollectiveOp::ALLREDUCE => part.sent.saturating_mul(2),
+        _ => part.sent.max(part.received),
+    }
 }

@@ -6,9 +6,10 @@ use model::{Ticks, mpi};
 use rustc_hash::FxHashMap;
 
 use super::graph::{DependencyKind, DoneMessage, Goal, Graph, Role};
+use super::nodes::Nodes;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
-use crate::ids::{CallId, EventNumber, JournalPosition};
+use crate::ids::{CallId, EventNumber, JournalPosition, Row};
 use crate::int::to_u32;
 use crate::journal::JournalSpot;
 use crate::matching::Matches;
@@ -39,9 +40,11 @@ struct Question {
     posted: Ticks,
     /// Position of the message among those that the location has done; [`NO_MARK`] if a probe asks, which only waits for the send.
     done: u32,
+    /// The dependency if the message were sent by rendezvous, or [`NO_MARK`].
+    if_rendezvous: u32,
 }
 
-wire!(Question { send, [location, number], [posted_at, post], posted, done });
+wire!(Question { send, [location, number], [posted_at, post], posted, [done, if_rendezvous] });
 
 /// What a receive learns of its message.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +55,9 @@ struct Answer {
     /// Where it was sent.
     sender: u32,
     is_rendezvous: bool,
+    /// Whether it may be one by rendezvous, and the dependency of the receive then, or [`NO_MARK`].
+    may_be: bool,
+    if_rendezvous: u32,
     /// Whom the posting tells its time, if the send waits for it: location, and number of the dependency there.
     goal_location: u32,
     goal: u32,
@@ -59,7 +65,14 @@ struct Answer {
     posted_at: u32,
 }
 
-wire!(Answer { [location, number], [sender, done], [goal_location, goal], [posted_at, post], is_rendezvous });
+wire!(Answer {
+    [location, number],
+    [sender, done],
+    [goal_location, goal],
+    [posted_at, post],
+    [is_rendezvous, may_be],
+    if_rendezvous
+});
 
 /// Mode of a send (MPI 4.1, 3.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,7 +144,8 @@ impl Sends {
     }
 }
 
-/// Adds the dependencies of messages.
+/// Adds the dependencies of messages; also those of standard sends of more bytes than `rendezvous`, which would wait for their
+/// receives if the network had them do so.
 ///
 /// # Errors
 /// If a worker failed.
@@ -139,19 +153,20 @@ pub(super) fn link(
     tools: &Tools<'_>,
     processes: &[Walked],
     matches: &[Matches],
-    graph: &mut Graph,
+    rendezvous: Option<u64>,
+    (graph, nodes): (&mut Graph, &Nodes),
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
     let mut questions = vec![Batch::new(); exchange.workers()];
     let mut done_of = Vec::with_capacity(processes.len());
     for (walked, matches) in processes.iter().zip(matches) {
-        receives(tools, &walked.operations, matches, graph, &mut questions);
+        receives(tools, &walked.operations, matches, rendezvous, graph, &mut questions);
         probes(tools, &walked.operations, matches, graph, &mut questions);
         done_of.push(sends(&walked.operations, graph));
     }
     let questions = exchange.exchange(questions)?;
     let sends = Sends::new(processes);
-    let mut evidence = Evidence::default();
+    let mut evidence = EvidenceByPairs::default();
     let mut asked = Vec::new();
     for question in questions.iter().flat_map(|batch| wire::all::<Question>(batch)) {
         let Some((process, at)) = sends.at(question.send) else { continue };
@@ -176,14 +191,16 @@ pub(super) fn link(
             let ended = of.marks.list[of.marks.completions[completed_at as usize].mark as usize].time;
             was_early = ended < question.posted;
             let waits = of.marks.list[start as usize].time < question.posted && question.posted <= ended;
-            evidence.take(mode, send.bytes, was_early, waits);
+            let is_remote = nodes.are_remote(location, question.posted_at);
+            evidence.of_pairs(is_remote).take(mode, send.bytes, was_early, waits);
         }
         asked.push(Asked { question, start, done, bytes: send.bytes, mode, was_early });
     }
-    let limit = evidence.limit(exchange)?;
+    let limits = [evidence.near.limit(exchange)?, evidence.remote.limit(exchange)?];
     let mut answers = vec![Batch::new(); exchange.workers()];
     for asked in asked {
-        let answer = answer(&asked, limit, graph);
+        let is_remote = nodes.are_remote(asked.question.send.location, asked.question.posted_at);
+        let answer = answer(&asked, (limits[usize::from(is_remote)], rendezvous), graph);
         answer.put(&mut answers[tools.owner_of(answer.location)]);
     }
     for answer in exchange.exchange(answers)?.iter().flat_map(|batch| wire::all::<Answer>(batch)) {
@@ -193,14 +210,29 @@ pub(super) fn link(
 }
 
 fn hear(graph: &mut Graph, answer: Answer) {
-    let Answer { location, number, done, sender, is_rendezvous, goal_location, goal, post, posted_at } =
-        answer;
+    let Answer { location, number, done, sender, goal_location, goal, post, posted_at, .. } = answer;
+    let Answer { is_rendezvous, may_be, if_rendezvous, .. } = answer;
     let of = graph.of(location);
     of.done[done as usize].partner = Some(sender);
     let dependency = &mut of.dependencies[number as usize];
     if is_rendezvous {
         dependency.kind = DependencyKind::Rendezvous;
     }
+    if if_rendezvous != NO_MARK {
+        let starts = &mut of.dependencies[if_rendezvous as usize].starts;
+        match may_be {
+            // Nobody will tell it anything.
+            false => *starts = 0,
+            true if post != NO_MARK => {
+                *starts += 1;
+                let own = Goal::Dependency { location, number: if_rendezvous, role: Role::Other };
+                graph.of(posted_at).goals.push((post, own));
+            }
+            true => {}
+        }
+    }
+    let of = graph.of(location);
+    let dependency = &mut of.dependencies[number as usize];
     if is_rendezvous && post != NO_MARK {
         dependency.starts += 1;
         let own = Goal::Dependency { location, number, role: Role::Posting };
@@ -213,9 +245,9 @@ fn hear(graph: &mut Graph, answer: Answer) {
 }
 
 /// Decides how a message was sent; the send's own dependency and its goals are added.
-fn answer(asked: &Asked, limit: i64, graph: &mut Graph) -> Answer {
+fn answer(asked: &Asked, (limit, rendezvous): (i64, Option<u64>), graph: &mut Graph) -> Answer {
     let Asked { question, start, done, bytes, mode, was_early } = *asked;
-    let Question { location, number, posted_at, post, done: received, .. } = question;
+    let Question { location, number, posted_at, post, done: received, if_rendezvous, .. } = question;
     let is_rendezvous = match mode {
         Mode::Synchronous => true,
         Mode::Local => false,
@@ -224,15 +256,26 @@ fn answer(asked: &Asked, limit: i64, graph: &mut Graph) -> Answer {
     let sender = question.send.location;
     let of = graph.of(sender);
     of.goals.push((start, Goal::Dependency { location, number, role: Role::Sent }));
+    let may_be = matches!(mode, Mode::Standard { .. })
+        && !is_rendezvous
+        && rendezvous.is_some_and(|limit| bytes > limit);
     let mut goal = NO_MARK;
-    if is_rendezvous && let Some(message) = of.done.get(done as usize) {
+    if (is_rendezvous || may_be)
+        && let Some(message) = of.done.get(done as usize)
+    {
         let starts = if post == NO_MARK { 1 } else { 2 };
         let completion = message.completion;
-        let number = of.depend(completion, DependencyKind::Send, bytes, starts);
+        let kind = if is_rendezvous { DependencyKind::Send } else { DependencyKind::IfRendezvous };
+        let number = of.depend(completion, kind, bytes, starts);
+        of.dependencies[number as usize].partner = Some(posted_at);
         of.goals.push((start, Goal::Dependency { location: sender, number, role: Role::Other }));
         if post != NO_MARK {
             goal = number;
         }
+    }
+    if may_be && if_rendezvous != NO_MARK {
+        let number = if_rendezvous;
+        of.goals.push((start, Goal::Dependency { location, number, role: Role::Other }));
     }
     Answer {
         location,
@@ -240,6 +283,8 @@ fn answer(asked: &Asked, limit: i64, graph: &mut Graph) -> Answer {
         done: received,
         sender,
         is_rendezvous,
+        may_be,
+        if_rendezvous,
         goal_location: sender,
         goal,
         post,
@@ -252,9 +297,13 @@ fn receives(
     tools: &Tools<'_>,
     operations: &Operations,
     matches: &Matches,
+    rendezvous: Option<u64>,
     graph: &mut Graph,
     questions: &mut [Batch],
 ) {
+    // By location and call path of the posting: the first source, and whether there is another one.
+    let mut sources = FxHashMap::<(u32, Row), (u32, bool)>::default();
+    let mut received = Vec::new();
     for (receive, send) in operations.receives.iter().zip(matches.sends.iter()) {
         let location = operations.site(receive.call).location;
         let Some(completion) = completion_at(graph, location, receive.position) else { continue };
@@ -264,16 +313,38 @@ fn receives(
         of.done.push(message);
         let done = to_u32(of.done.len() - 1);
         let Some(send) = send.filter(|send| send.position != EventNumber::NONE) else { continue };
-        let number = graph.of(location).depend(completion, DependencyKind::Eager, bytes, 1);
+        let partner = Some(send.place.location);
+        let number = of.depend(completion, DependencyKind::Eager, bytes, 1);
+        of.dependencies[number as usize].partner = partner;
+        let if_rendezvous = match rendezvous {
+            Some(limit) if bytes > limit => {
+                let number = of.depend(completion, DependencyKind::IfRendezvous, bytes, 1);
+                of.dependencies[number as usize].partner = partner;
+                number
+            }
+            _ => NO_MARK,
+        };
         let posted_at = match receive.posting {
             CallId::NONE => location,
             posting => operations.site(posting).location,
         };
         let post = call_at(graph, posted_at, receive.posted_at).unwrap_or(NO_MARK);
-        let posted = graph.of(posted_at).marks.list.get(post as usize).map_or(Ticks::MIN, |mark| mark.time);
+        let posting = &graph.of(posted_at).marks;
+        let posted = posting.list.get(post as usize).map_or(Ticks::MIN, |mark| mark.time);
+        if let Some(&row) = posting.rows.get(post as usize) {
+            let (first, has_others) = sources.entry((posted_at, row)).or_insert((send.place.location, false));
+            *has_others |= *first != send.place.location;
+            received.push((location, number, (posted_at, row)));
+        }
         let send = JournalSpot { location: send.place.location, position: send.position.in_journal() };
-        let question = Question { send, location, number, posted_at, post, posted, done };
+        let question = Question { send, location, number, posted_at, post, posted, done, if_rendezvous };
         question.put(&mut questions[tools.owner_of(send.location)]);
+    }
+    // Traces do not tell which receives take messages from anybody: one call path with several sources may (what-if 4).
+    for (location, number, posting) in received {
+        if sources.get(&posting).is_some_and(|&(_, has_others)| has_others) {
+            graph.of(location).dependencies[number as usize].choice = posting.1;
+        }
     }
 }
 
@@ -306,6 +377,7 @@ fn probes(
             post: NO_MARK,
             posted: Ticks::MIN,
             done: NO_MARK,
+            if_rendezvous: NO_MARK,
         };
         question.put(&mut questions[tools.owner_of(send.location)]);
     }
@@ -330,6 +402,19 @@ fn sends(operations: &Operations, graph: &mut Graph) -> Vec<u32> {
         to_u32(of.done.len() - 1)
     };
     operations.sends.iter().map(done).collect()
+}
+
+/// What standard sends say, on one node and between nodes.
+#[derive(Default)]
+struct EvidenceByPairs {
+    near: Evidence,
+    remote: Evidence,
+}
+
+impl EvidenceByPairs {
+    fn of_pairs(&mut self, is_remote: bool) -> &mut Evidence {
+        if is_remote { &mut self.remote } else { &mut self.near }
+    }
 }
 
 /// What standard sends say of the eager limit: bytes; how many have not waited for their receive, and how many have.

@@ -6,13 +6,17 @@ use patterns::matched::CollectiveClass;
 use super::changes::Paths;
 use super::classes::{self, RowClass};
 use super::efficiency::Efficiency;
-use super::explain::{explain, tell_measured};
+use super::explain::{LinesOfPairs, explain, tell_measured};
 use super::forward::{Forward, Lanes};
 use super::graph::{Graph, LocationGraph};
 use super::lanes::{Lane, RowChanges};
+use super::latency::Latency;
 use super::marks::{Completion, Kind, Marks};
+use super::nodes::Nodes;
+use super::polls::Polls;
 use super::scenario::{Change, Scenario, WhatIf};
 use super::{members, messages, standard, threads};
+use crate::causes::ComparedWork;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::findings::Findings;
@@ -30,10 +34,13 @@ const LANES: usize = 8;
 /// The timed graph of a worker's processes.
 #[derive(Debug)]
 pub struct TimedGraph {
-    graph: Graph,
+    pub(super) graph: Graph,
     /// By location and row: the class of its time, and its call path.
-    classes: Vec<Vec<RowClass>>,
-    rows: Vec<Vec<PathId>>,
+    pub(super) classes: Vec<Vec<RowClass>>,
+    pub(super) rows: Vec<Vec<PathId>>,
+    /// The nodes of all locations, and the lines of messages.
+    pub(super) nodes: Nodes,
+    pub(super) lines: LinesOfPairs,
 }
 
 /// The run time of a scenario.
@@ -45,6 +52,30 @@ pub struct Prediction {
     pub ticks: Ticks,
     /// How many marks have another time than measured: calls of MPI, and what threads wait for.
     pub moved: u64,
+    /// How many messages would come in another order than before at a call path that may have chosen them.
+    pub otherwise: u64,
+    /// Whether processes would wait for each other: then there is no run time.
+    pub deadlocks: bool,
+}
+
+/// A pass over the graph.
+#[derive(Debug)]
+pub(super) struct Pass {
+    /// By lane.
+    pub lanes: Vec<PassLane>,
+    /// Whether processes would wait for each other.
+    pub deadlocks: bool,
+}
+
+/// A lane of a pass.
+#[derive(Debug)]
+pub(super) struct PassLane {
+    /// The end of the run, in the unit of the lane.
+    pub end: Ticks,
+    /// Marks with another time than measured.
+    pub moved: u64,
+    /// See [`Prediction::otherwise`].
+    pub otherwise: u64,
 }
 
 /// Predictions, and how far to trust them.
@@ -62,6 +93,10 @@ pub struct Predictions {
     pub fitted: Ticks,
     /// Efficiencies of the run.
     pub efficiency: Efficiency,
+    /// Receives that may have been free to choose their messages: those at a call path with several sources.
+    pub choices: u64,
+    /// How much latency the run bears; of the standard set.
+    pub latency: Option<Latency>,
     /// Whether it is the standard set.
     pub is_standard: bool,
     /// In the order of the scenarios; those of the standard set by what they gain, most first.
@@ -95,8 +130,10 @@ impl TimedGraph {
         tools: &Tools<'_>,
         processes: &[Walked],
         matches: &[Matches],
+        what_if: &WhatIf,
         exchange: &mut dyn Exchange,
     ) -> Result<TimedGraph, Error> {
+        let nodes = Nodes::of_trace(tools.trace);
         let first = processes.first().map_or(0, |walked| to_u32(walked.process.range().start));
         let mut graph = Graph { first, ..Graph::default() };
         let (mut all_classes, mut all_rows) = (Vec::new(), Vec::new());
@@ -104,18 +141,25 @@ impl TimedGraph {
             let of_paths = classes::of_paths(tools.trace, &walked.process.paths);
             let mut completing = completing(walked);
             let begin = walked.notes.first().and_then(|notes| Some(notes.first()?.time));
+            let polling = |path: &PathId| {
+                let region = walked.process.paths[path.index()].region;
+                tools.trace.kinds.get(region as usize).and_then(|kind| kind.polling)
+            };
+            let kinds: Vec<Vec<_>> =
+                walked.results.severities.iter().map(|of| of.paths().iter().map(polling).collect()).collect();
+            let polls = Polls::of_threads(tools.trace, walked, &kinds);
             for (thread, notes) in walked.notes.iter().enumerate() {
                 let notes = &from_begin(notes, begin)[..];
                 let rows = walked.results.severities[thread].paths().to_vec();
                 let classes: Vec<RowClass> = rows.iter().map(|path| of_paths[path.index()]).collect();
                 let completes = leaves(notes, &mut completing[thread]);
-                let marks = Marks::new(notes, &completes, &walked.journals[thread], &classes);
+                let marks = Marks::new(notes, &completes, &polls[thread], &walked.journals[thread], &classes);
                 graph.locations.push(LocationGraph { marks, ..LocationGraph::default() });
                 all_classes.push(classes);
                 all_rows.push(rows);
             }
         }
-        messages::link(tools, processes, matches, &mut graph, exchange)?;
+        messages::link(tools, processes, matches, what_if.rendezvous(), (&mut graph, &nodes), exchange)?;
         members::link(tools, processes, matches, &mut graph, exchange)?;
         processes.iter().for_each(|walked| threads::link(walked, &mut graph));
         tell_measured(tools, &mut graph, exchange)?;
@@ -140,8 +184,8 @@ impl TimedGraph {
                 regions[(location - first) as usize].get(completion.row.index()).copied().unwrap_or(u32::MAX)
             }
         };
-        explain(tools, &mut graph, &function_of, exchange)?;
-        let mut graph = TimedGraph { graph, classes: all_classes, rows: all_rows };
+        let lines = explain(tools, &mut graph, &function_of, &nodes, exchange)?;
+        let mut graph = TimedGraph { graph, classes: all_classes, rows: all_rows, nodes, lines };
         graph.keep();
         Ok(graph)
     }
@@ -159,7 +203,7 @@ impl TimedGraph {
         }
     }
 
-    /// Replays scenarios.
+    /// Replays scenarios; `stretches` are those that root causes have compared, if they were searched.
     ///
     /// # Errors
     /// If a worker failed, or a scenario names what is nowhere.
@@ -167,11 +211,11 @@ impl TimedGraph {
         &self,
         tools: &Tools<'_>,
         processes: &[WalkedProcess],
-        what_if: &WhatIf,
+        (what_if, stretches): (&WhatIf, &[ComparedWork]),
         findings: &mut Findings,
         exchange: &mut dyn Exchange,
     ) -> Result<Predictions, Error> {
-        let paths = Paths::new(tools, processes, &self.graph, &self.classes, &self.rows);
+        let paths = Paths::new(tools, processes, self, stretches);
         let begin = self.begin(exchange)?;
         let run = self.measured_end(exchange)? - begin;
         let standard = match what_if {
@@ -180,17 +224,25 @@ impl TimedGraph {
         };
         let scenarios = if let WhatIf::Scenarios(scenarios) = what_if { scenarios } else { &standard };
         // Efficiencies need the run on an ideal network in any case, and trust the one with fitted times.
-        let [ideal, fitted] =
-            [Change::Ideal, Change::Fitted].map(|change| Scenario::of(change.to_string(), change));
-        let all: Vec<Scenario> = scenarios.iter().cloned().chain([ideal, fitted]).collect();
+        let mut all = scenarios.to_vec();
+        let mut also = |change: Change| {
+            let is_it = |scenario: &Scenario| scenario.changes == [change.clone()];
+            all.iter().position(is_it).unwrap_or_else(|| {
+                all.push(Scenario::of(change.to_string(), change.clone()));
+                all.len() - 1
+            })
+        };
+        let (ideal, fitted) = (also(Change::Ideal), also(Change::Fitted));
         let mut list = self.run_times(tools, &paths, &all, begin, findings, exchange)?;
-        let fitted = list.pop().map_or(run, |it| it.ticks);
-        let ideal = list.pop().map_or(run, |it| it.ticks);
+        let (ideal, fitted) = (list[ideal].ticks, list[fitted].ticks);
+        list.truncate(scenarios.len());
+        let mut latency = None;
         if *what_if == WhatIf::Standard {
             if let Some(together) = standard::together(&list, run) {
                 list.extend(self.run_times(tools, &paths, &[together], begin, findings, exchange)?);
             }
             standard::sort(&mut list, run);
+            latency = Some(self.latency(tools, (begin, run), exchange)?);
         }
         let (work, most, ranks) = paths.useful(exchange)?;
         let efficiency = Efficiency { work, most, ranks, run, ideal };
@@ -203,6 +255,8 @@ impl TimedGraph {
             kept,
             fitted,
             efficiency,
+            choices: self.choices(exchange)?,
+            latency,
             list,
         })
     }
@@ -217,39 +271,57 @@ impl TimedGraph {
         findings: &mut Findings,
         exchange: &mut dyn Exchange,
     ) -> Result<Vec<Prediction>, Error> {
-        let mut prepared = Vec::with_capacity(scenarios.len());
-        for scenario in scenarios {
-            prepared.push(paths.prepare(scenario, exchange)?);
+        let mut found: Vec<Option<Prediction>> = vec![None; scenarios.len()];
+        // Whether sends wait for their receives decides who waits for whom: that is the same in all lanes of a pass.
+        let mut order: Vec<usize> = (0..scenarios.len()).collect();
+        order.sort_by_key(|&at| scenarios[at].rendezvous());
+        for alike in
+            order.chunk_by(|&one, &other| scenarios[one].rendezvous() == scenarios[other].rendezvous())
+        {
+            for now in alike.chunks(LANES) {
+                let mut prepared = Vec::with_capacity(now.len());
+                for &at in now {
+                    prepared.push(paths.prepare(&scenarios[at], exchange)?);
+                }
+                let Pass { lanes, deadlocks } = self.replay_all(tools, &prepared, findings, exchange)?;
+                for (&at, PassLane { end, moved, otherwise }) in now.iter().zip(lanes) {
+                    let (scenario, ticks) = (scenarios[at].clone(), end - begin);
+                    found[at] = Some(Prediction { scenario, ticks, moved, otherwise, deadlocks });
+                }
+            }
         }
-        let mut ends = Vec::with_capacity(scenarios.len());
-        let mut rest = &prepared[..];
-        while !rest.is_empty() {
-            let count = if rest.len() == 1 { 1 } else { rest.len().min(LANES) };
-            let (now, later) = rest.split_at(count);
-            let found = match count {
-                1 => self.replay::<1>(tools, now, findings, exchange)?,
-                _ => self.replay::<LANES>(tools, now, findings, exchange)?,
-            };
-            ends.extend(found.into_iter().take(count));
-            rest = later;
-        }
-        let prediction = |(scenario, (end, moved)): (&Scenario, (Ticks, u64))| Prediction {
-            scenario: scenario.clone(),
-            ticks: end - begin,
-            moved,
-        };
-        Ok(scenarios.iter().zip(ends).map(prediction).collect())
+        Ok(found.into_iter().flatten().collect())
     }
 
-    /// Replays some scenarios in one pass; returns the end of the run in each, and how many
-    /// marks have moved.
+    /// Replays up to [`LANES`] scenarios in one pass.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn replay_all(
+        &self,
+        tools: &Tools<'_>,
+        scenarios: &[(Lane, Vec<RowChanges>)],
+        findings: &mut Findings,
+        exchange: &mut dyn Exchange,
+    ) -> Result<Pass, Error> {
+        let mut pass = match scenarios.len() {
+            1 => self.replay::<1>(tools, scenarios, findings, exchange)?,
+            2 => self.replay::<2>(tools, scenarios, findings, exchange)?,
+            3 | 4 => self.replay::<4>(tools, scenarios, findings, exchange)?,
+            _ => self.replay::<LANES>(tools, scenarios, findings, exchange)?,
+        };
+        pass.lanes.truncate(scenarios.len());
+        Ok(pass)
+    }
+
+    /// Replays some scenarios in one pass.
     fn replay<const K: usize>(
         &self,
         tools: &Tools<'_>,
         scenarios: &[(Lane, Vec<RowChanges>)],
         findings: &mut Findings,
         exchange: &mut dyn Exchange,
-    ) -> Result<Vec<(Ticks, u64)>, Error> {
+    ) -> Result<Pass, Error> {
         let lane = |lane: usize| scenarios.get(lane).map_or_else(Lane::default, |(lane, _)| *lane);
         let changes = |at: usize| {
             std::array::from_fn(|lane| {
@@ -261,20 +333,39 @@ impl TimedGraph {
             changes: (0..self.rows.len()).map(changes).collect(),
         };
         let me = exchange.worker();
-        let mut forward = Forward::new(tools, (&self.graph, &self.classes), &lanes, me, findings);
+        let mut forward = Forward::new(tools, self, &lanes, me, findings);
         relay::run(&mut forward, exchange);
         let (finalized, last) = forward.ends();
-        let mut words = vec![u64::from(finalized.is_some())];
+        let mut words = vec![u64::from(finalized.is_some()), u64::from(forward.has_deadlock())];
         words.extend(finalized.unwrap_or(last).map(Ticks::cast_unsigned));
         words.extend(forward.moved());
+        words.extend(forward.otherwise());
         let told = share(exchange, words)?;
         let has_finalize = told.iter().any(|words| words[0] == 1);
         let counts = |words: &&Vec<u64>| !has_finalize || words[0] == 1;
         let end = |lane: usize| {
-            told.iter().filter(counts).map(|words| words[1 + lane].cast_signed()).max().unwrap_or(0)
+            told.iter().filter(counts).map(|words| words[2 + lane].cast_signed()).max().unwrap_or(0)
         };
-        let moved = |lane: usize| told.iter().map(|words| words[1 + K + lane]).sum();
-        Ok((0..K).map(|lane| (end(lane), moved(lane))).collect())
+        let sum = |at: usize| told.iter().map(|words| words[at]).sum();
+        let lane = |lane: usize| PassLane {
+            end: end(lane),
+            moved: sum(2 + K + lane),
+            otherwise: sum(2 + 2 * K + lane),
+        };
+        let deadlocks = told.iter().any(|words| words[1] == 1);
+        Ok(Pass { lanes: (0..K).map(lane).collect(), deadlocks })
+    }
+
+    /// The number of locations of the worker.
+    pub(super) fn locations(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// How many receives between `MPI_Init` and `MPI_Finalize` may have been free to choose their messages.
+    fn choices(&self, exchange: &mut dyn Exchange) -> Result<u64, Error> {
+        let dependencies = self.graph.locations.iter().flat_map(|of| &of.dependencies);
+        let own = dependencies.filter(|dependency| dependency.choice != Row::NONE).count() as u64;
+        Ok(share(exchange, vec![own])?.iter().map(|words| words[0]).sum())
     }
 
     /// The first end of `MPI_Init`, or the first record where there is none.

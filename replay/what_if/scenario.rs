@@ -21,6 +21,23 @@ pub enum WhatIf {
 }
 
 impl WhatIf {
+    /// Whether a scenario is about what root causes have found.
+    pub fn needs_causes(&self) -> bool {
+        let is_of_causes = |change: &Change| matches!(change, Change::Without(_));
+        match self {
+            WhatIf::Standard => false,
+            WhatIf::Scenarios(scenarios) => scenarios.iter().any(|it| it.changes.iter().any(is_of_causes)),
+        }
+    }
+
+    /// The least size from which on standard sends wait for their receives in any scenario.
+    pub(super) fn rendezvous(&self) -> Option<u64> {
+        match self {
+            WhatIf::Standard => None,
+            WhatIf::Scenarios(scenarios) => scenarios.iter().filter_map(Scenario::rendezvous).min(),
+        }
+    }
+
     /// Reads scenarios with commas between them; a scenario is changes with `+` between them. Commas and `+` in brackets
     /// belong to names of functions. Without any it is the standard set.
     ///
@@ -67,6 +84,16 @@ pub enum Change {
     LevelAuto,
     /// Work is shared evenly by those that have some.
     Balance(String),
+    /// The delays that root causes have found there are gone.
+    Without(Place),
+    /// What is received there is awaited at the next call of MPI.
+    Overlap(String),
+    /// No stretch of work there is longer than usual.
+    Quiet(String),
+    /// Standard sends of more bytes wait for their receives.
+    Rendezvous(u64),
+    /// Processes are on other nodes, named in a file.
+    Mapping(String),
 }
 
 /// Call paths, and a location.
@@ -82,6 +109,14 @@ impl Scenario {
     /// Of one change.
     pub(super) fn of(text: String, change: Change) -> Scenario {
         Scenario { text, changes: vec![change] }
+    }
+
+    /// From which size on standard sends wait for their receives that do not in the run; `None` if it does not say so.
+    pub(super) fn rendezvous(&self) -> Option<u64> {
+        self.changes.iter().rev().find_map(|change| match change {
+            Change::Rendezvous(bytes) => Some(*bytes),
+            _ => None,
+        })
     }
 
     /// All changes of several together.
@@ -125,6 +160,11 @@ impl fmt::Display for Change {
             Change::Level(place) => write!(f, "level={place}"),
             Change::LevelAuto => f.write_str("level=auto"),
             Change::Balance(path) => write!(f, "balance={path}"),
+            Change::Without(place) => write!(f, "without={place}"),
+            Change::Overlap(path) => write!(f, "overlap={path}"),
+            Change::Quiet(path) => write!(f, "quiet={path}"),
+            Change::Rendezvous(bytes) => write!(f, "rendezvous={bytes}"),
+            Change::Mapping(file) => write!(f, "mapping={file}"),
         }
     }
 }
@@ -141,12 +181,22 @@ impl fmt::Display for Place {
 
 /// The forms of changes, for messages.
 const FORMS: &str = "same, fitted, ideal, latency=F, bandwidth=F, add=MICROSECONDS, eager=all or eager=BYTES, remove=PATH, \
-                     early-send=PATH, cpu=F@PATH@RANK, level=PATH@RANK, level=auto, balance=PATH";
+                     early-send=PATH, cpu=F@PATH@RANK, level=PATH@RANK, level=auto, balance=PATH, without=PATH@RANK, \
+                     overlap=PATH, quiet=PATH, rendezvous=BYTES, mapping=FILE";
 
 impl Change {
     /// Whether the gain is an upper bound: work vanishes that has to be done somewhere, or data that is needed.
     pub fn is_bound(&self) -> bool {
-        matches!(self, Change::Level(_) | Change::LevelAuto | Change::Remove(_) | Change::EarlySend(_))
+        matches!(
+            self,
+            Change::Level(_)
+                | Change::LevelAuto
+                | Change::Remove(_)
+                | Change::EarlySend(_)
+                | Change::Without(_)
+                | Change::Overlap(_)
+                | Change::Quiet(_)
+        )
     }
 
     fn parse(text: &str) -> Result<Change, String> {
@@ -182,6 +232,18 @@ impl Change {
             ("level", Some("auto")) => Ok(Change::LevelAuto),
             ("level", Some(value)) => Place::parse(value).map(Change::Level),
             ("balance", Some(value)) => path(value).map(Change::Balance),
+            ("without", Some(value)) => Place::parse(value).map(Change::Without),
+            ("overlap", Some(value)) => path(value).map(Change::Overlap),
+            ("quiet", Some(value)) => Ok(Change::Quiet(value.to_owned())),
+            ("quiet", None) => Ok(Change::Quiet(String::new())),
+            ("rendezvous", Some(value)) => match value.parse() {
+                Ok(bytes) => Ok(Change::Rendezvous(bytes)),
+                Err(_) => Err(format!("rendezvous={value}: expected a whole number of bytes")),
+            },
+            ("mapping", Some("") | None) => {
+                Err("mapping needs a file with the name of a node in each line, one for each rank".into())
+            }
+            ("mapping", Some(file)) => Ok(Change::Mapping(file.to_owned())),
             _ => Err(format!("{text} is no scenario; there are {FORMS}")),
         }
     }
@@ -263,6 +325,9 @@ mod tests {
             ("eager=some", "bytes"),
             ("level=work@x", "PATH@RANK"),
             ("remove=", "call path"),
+            ("overlap=", "call path"),
+            ("rendezvous=all", "whole number"),
+            ("mapping=", "node"),
             ("ideal,", "is no scenario"),
         ] {
             let error = WhatIf::parse(text).unwrap_err();

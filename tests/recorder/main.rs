@@ -3,6 +3,7 @@
 //! programs. Without MPI, a compiler, or a judge, tests say so and pass.
 
 mod calls; // all kinds of calls leave the records that they must leave
+mod changes; // predicted run times are those of programs that were changed so
 mod compare; // a comparison of two recordings says what changed in the program, and by how much
 mod details; // records and their attributes have the program's values
 mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed

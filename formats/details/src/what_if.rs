@@ -2,6 +2,8 @@
 //!
 //! New keys may come; none changes its meaning within a schema.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -18,6 +20,9 @@ pub const SCHEMA: &str = "replay-what-if/1";
 pub struct WhatIfFile {
     /// Efficiencies of the ranks.
     pub efficiency: Efficiencies,
+    /// How much latency the run bears, if the standard set was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<LatencyFile>,
     /// The run time as it was.
     pub run_time: Time,
     /// In the order in which they were asked for; those of the standard set by what they gain, most first.
@@ -40,6 +45,21 @@ pub struct Time {
     pub ticks: i64,
 }
 
+/// How much latency the run bears.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LatencyFile {
+    /// Messages in a row that decide when the run ends.
+    pub messages: u64,
+    /// Steps of operations of many in a row, by themselves: ⌈log₂ P⌉ of an operation of P processes.
+    pub operations: u64,
+    /// Operations of many in a row, by themselves.
+    pub operations_in_a_row: u64,
+    /// By percents that the run may be longer: microseconds that each message and each step may take longer;
+    /// null where nothing is too much.
+    pub tolerance_us: BTreeMap<String, Option<f64>>,
+}
+
 /// Efficiencies, from 0 to 1.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -58,30 +78,38 @@ pub struct Efficiencies {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScenarioTime {
-    /// What is gained of the run time, as a share; negative if the run gets longer.
-    pub gain: f64,
+    /// What is gained of the run time, as a share; negative if the run gets longer. Null if it would deadlock.
+    pub gain: Option<f64>,
     /// Whether the gain is only roughly known.
     pub is_doubtful: bool,
     /// Whether it is an upper bound.
     pub is_upper_bound: bool,
     /// The scenario, as `--what-if` takes it.
     pub name: String,
-    /// Seconds.
-    pub seconds: f64,
-    /// Ticks.
-    pub ticks: i64,
+    /// Seconds; null if it would deadlock.
+    pub seconds: Option<f64>,
+    /// Ticks; null if it would deadlock.
+    pub ticks: Option<i64>,
+    /// How many messages would come in another order than before at a call path that may have chosen them.
+    pub would_come_otherwise: u64,
+    /// Whether processes would wait for each other.
+    pub would_deadlock: bool,
 }
 
-/// How far to trust run times: shares.
+/// How far to trust run times: shares, and numbers of messages.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trust {
+    /// Receives that may have been free to choose their messages.
+    pub choices: u64,
     /// Of the time in MPI: what takes as long as it did, whatever is different.
     pub kept: f64,
     /// Of the run time: how much longer it would be if calls of MPI took as long as the model of the network has it.
     pub model_error: f64,
     /// Of the time in MPI: what the model does not explain.
     pub unexplained: f64,
+    /// Of the choices, the most that might be others in a scenario.
+    pub would_come_otherwise: u64,
 }
 
 impl WhatIfFile {
@@ -115,7 +143,12 @@ mod tests {
 
     #[test]
     fn run_times_come_back_as_they_were_and_another_schema_is_refused() {
-        let scenario = ScenarioTime { name: "ideal".into(), ticks: -3, gain: 0.1, ..ScenarioTime::default() };
+        let scenario = ScenarioTime {
+            name: "ideal".into(),
+            ticks: Some(-3),
+            gain: Some(0.1),
+            ..ScenarioTime::default()
+        };
         let file = WhatIfFile { schema: SCHEMA.into(), scenarios: vec![scenario], ..WhatIfFile::default() };
         assert_eq!(WhatIfFile::parse(&file.to_bytes()), Ok(file.clone()));
         let other = WhatIfFile { schema: "replay-what-if/9".into(), ..file };

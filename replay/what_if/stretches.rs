@@ -1,0 +1,97 @@
+//! Stretches of work that are shorter: without the noise, or without the delays that others have waited for (what-if 3.2).
+
+use std::collections::BTreeMap;
+
+use model::Ticks;
+use rustc_hash::FxHashMap;
+
+use super::changes::Paths;
+use super::lanes::Shorter;
+use super::lines::{ONE, lower_median};
+use super::marks::Kind;
+use crate::ids::Row;
+use crate::int::to_u32;
+
+/// A stretch is as usual only where there are so many of its kind at a location.
+const ENOUGH: usize = 8;
+
+impl Paths<'_> {
+    /// By row of a location: whether its call path has these names in a row, and is work.
+    fn work_within(&self, at: usize, path: &str) -> Vec<bool> {
+        let mut rows = self.within(at, path);
+        rows.iter_mut().zip(&self.classes[at]).for_each(|(row, class)| *row &= class.is_work());
+        rows
+    }
+
+    /// Ticks of the work before a mark in some rows.
+    fn work_before(&self, at: usize, mark: usize, rows: &[bool]) -> Ticks {
+        let pieces = self.graph.locations[at].marks.pieces_of(mark).iter();
+        pieces.filter(|piece| rows.get(piece.row.index()) == Some(&true)).map(|piece| piece.ticks).sum()
+    }
+
+    /// Each stretch of work between the same two call paths of calls of MPI is at most the lower median of all, if there are enough.
+    pub(super) fn quiet(&self, at: usize, path: &str) -> Shorter {
+        let rows = self.work_within(at, path);
+        let marks = &self.graph.locations[at].marks;
+        // By the call paths of the calls before and behind: marks, and ticks of the stretches before them.
+        let mut stretches = FxHashMap::<(Row, Row), Vec<(u32, Ticks)>>::default();
+        let mut before = None;
+        for mark in marks.inside() {
+            let (this, row) = (&marks.list[mark], marks.rows[mark]);
+            match this.kind {
+                Kind::Work if this.left != Ticks::MIN => {
+                    if let Some(before) = before {
+                        let ticks = self.work_before(at, mark, &rows);
+                        stretches.entry((before, row)).or_default().push((to_u32(mark), ticks));
+                    }
+                    before = Some(row);
+                }
+                // The end of the call is where the stretch begins.
+                Kind::Completion(number) if marks.completions[number as usize].row != Row::NONE => {}
+                // What threads wait for is within.
+                _ => before = None,
+            }
+        }
+        let mut shorter = Vec::new();
+        for stretches in stretches.into_values().filter(|stretches| stretches.len() >= ENOUGH) {
+            let usual = lower_median(stretches.iter().map(|&(_, ticks)| ticks).collect()).unwrap_or(0).max(0);
+            let long = stretches.into_iter().filter(|&(_, ticks)| ticks > usual);
+            shorter.extend(long.map(|(mark, ticks)| (mark, share_of(usual, ticks))));
+        }
+        shorter.sort_unstable();
+        Shorter { rows, marks: shorter }
+    }
+
+    /// Of each stretch that root causes have compared with that of somebody who waited, the share that was more is gone; where
+    /// stretches overlap, the largest share.
+    pub(super) fn without(&self, at: usize, path: &str) -> Shorter {
+        let rows = self.work_within(at, path);
+        let marks = &self.graph.locations[at].marks;
+        let location = self.graph.first + to_u32(at);
+        let mut factors = BTreeMap::<u32, i64>::new();
+        for stretch in self.stretches.iter().filter(|stretch| stretch.location == location) {
+            let is_within = |row: Row| rows.get(row.index()) == Some(&true);
+            let more = stretch.excess.iter().filter(|(row, _)| is_within(*row)).map(|&(_, ticks)| ticks);
+            let more = more.fold(0, |sum: Ticks, ticks| sum.saturating_add(ticks));
+            let begin =
+                stretch.since.map_or(0, |since| marks.list.partition_point(|mark| mark.position <= since));
+            let end = marks.list.partition_point(|mark| mark.position <= stretch.before);
+            let inside = begin.max(1)..end.max(begin.max(1));
+            let all: Ticks = inside.clone().map(|mark| self.work_before(at, mark, &rows)).sum();
+            if more <= 0 || all <= 0 {
+                continue;
+            }
+            let factor = ONE - share_of(more.min(all), all);
+            for mark in inside.filter(|&mark| self.work_before(at, mark, &rows) != 0) {
+                let known = factors.entry(to_u32(mark)).or_insert(factor);
+                *known = factor.min(*known);
+            }
+        }
+        Shorter { rows, marks: factors.into_iter().collect() }
+    }
+}
+
+/// A part of some ticks as a factor.
+fn share_of(part: Ticks, all: Ticks) -> i64 {
+    i64::try_from(i128::from(ONE) * i128::from(part) / i128::from(all)).unwrap_or(ONE)
+}

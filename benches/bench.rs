@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use generate::{Job, Pattern, generate};
 use otf2::Archive;
-use replay::{Options, scratch};
+use replay::{Options, WhatIf, scratch};
 use tempfile::TempDir;
 
 use crate::costs::{self, fastest};
@@ -155,6 +155,14 @@ impl Bench {
     /// Peak of anonymous memory in bytes.
     pub(crate) fn memory(&self, trace: &Trace, threads: usize) -> Result<f64, Box<dyn Error>> {
         costs::memory(&Options { threads, ..costs::options(&trace.path, &self.target()) })
+    }
+
+    /// How much more anonymous memory is needed at the peak to replay a scenario, in bytes, with one thread.
+    pub(crate) fn memory_of_what_if(&self, trace: &Trace) -> Result<f64, Box<dyn Error>> {
+        let plain = Options { threads: 1, ..costs::options(&trace.path, &self.target()) };
+        let what_if = Some(WhatIf::parse("ideal")?);
+        let asked = Options { what_if, ..plain.clone() };
+        Ok(costs::memory(&asked)? - costs::memory(&plain)?)
     }
 
     /// Peak of anonymous memory in bytes per event, with one thread.

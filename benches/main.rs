@@ -21,6 +21,7 @@ mod scaling;
 mod step;
 mod targets;
 mod trace;
+mod what_if;
 
 use std::error::Error;
 

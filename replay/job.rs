@@ -383,9 +383,9 @@ impl Job {
             (walked.steps, walked.visits) = Default::default();
         }
         let timed = match &self.what_if {
-            Some(_) => {
+            Some(what_if) => {
                 memory.check(TimedGraph::bytes_needed(&walked))?;
-                Some(TimedGraph::build(&tools, &walked, &matches, exchange)?)
+                Some(TimedGraph::build(&tools, &walked, &matches, what_if, exchange)?)
             }
             None => None,
         };

@@ -15,7 +15,7 @@ use crate::wire::{self, Wire, wire};
 
 /// The fitted lines; where one has no samples, that of all.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lines {
+pub(super) struct Lines {
     eager: Option<Line>,
     rendezvous: Option<Line>,
     send: Option<Line>,
@@ -25,7 +25,7 @@ struct Lines {
 
 impl Lines {
     /// The line of the transfer of a message.
-    fn of(&self, kind: DependencyKind) -> Line {
+    pub(super) fn of(&self, kind: DependencyKind) -> Line {
         let line = if kind == DependencyKind::Eager { self.eager } else { self.rendezvous };
         line.unwrap_or(self.any)
     }
@@ -94,7 +94,7 @@ pub(super) fn tell_measured(
     Ok(())
 }
 
-/// Sets overhead, transfer and rest of all completions.
+/// Sets overhead, transfer and rest of all completions, by lines that are fitted.
 ///
 /// # Errors
 /// If a worker failed.
@@ -103,7 +103,7 @@ pub(super) fn explain(
     graph: &mut Graph,
     function_of: &FunctionOf<'_>,
     exchange: &mut dyn Exchange,
-) -> Result<(), Error> {
+) -> Result<Lines, Error> {
     graph.locations.iter_mut().for_each(LocationGraph::sort);
     let [mut eager, mut rendezvous, mut send, mut any] = [const { Samples::new() }; 4];
     for of in &graph.locations {
@@ -152,7 +152,8 @@ pub(super) fn explain(
     lines.copy = fit(&[(copy, 2)], exchange)?[0];
     set_usual(graph, function_of, exchange)?;
     let asked = set_all(tools, graph, &lines);
-    find_progress(tools, graph, &lines, asked, exchange)
+    find_progress(tools, graph, &lines, asked, exchange)?;
+    Ok(lines)
 }
 
 /// Calls a function for each completion, with the messages that it completes and its dependencies.

@@ -131,7 +131,7 @@ impl Sends {
     }
 }
 
-/// Adds the dependencies of messages.
+/// Adds the dependencies of messages; returns the eager limit, in bytes.
 ///
 /// # Errors
 /// If a worker failed.
@@ -141,7 +141,7 @@ pub(super) fn link(
     matches: &[Matches],
     graph: &mut Graph,
     exchange: &mut dyn Exchange,
-) -> Result<(), Error> {
+) -> Result<i64, Error> {
     let mut questions = vec![Batch::new(); exchange.workers()];
     let mut done_of = Vec::with_capacity(processes.len());
     for (walked, matches) in processes.iter().zip(matches) {
@@ -189,7 +189,7 @@ pub(super) fn link(
     for answer in exchange.exchange(answers)?.iter().flat_map(|batch| wire::all::<Answer>(batch)) {
         hear(graph, answer);
     }
-    Ok(())
+    Ok(limit)
 }
 
 fn hear(graph: &mut Graph, answer: Answer) {

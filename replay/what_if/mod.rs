@@ -16,6 +16,7 @@ mod explain;
 mod forward;
 mod graph;
 mod lanes;
+mod levers;
 mod lines;
 mod marks;
 mod members;
@@ -24,7 +25,10 @@ mod predict;
 mod scenario;
 mod standard;
 mod threads;
+mod workers;
 
 pub use efficiency::Efficiency;
+pub use levers::{Lever, WORTH};
 pub use predict::{Prediction, Predictions, TimedGraph};
 pub use scenario::{Change, Place, Scenario, WhatIf};
+pub use workers::{Formula, Master, Policy, PolicyKind, Unknown};

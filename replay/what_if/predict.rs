@@ -8,10 +8,12 @@ use super::classes::{self, RowClass};
 use super::efficiency::Efficiency;
 use super::explain::{explain, tell_measured};
 use super::forward::{Forward, Lanes};
-use super::graph::{Graph, LocationGraph};
+use super::graph::{DependencyKind, Graph, LocationGraph};
 use super::lanes::{Lane, RowChanges};
+use super::levers::{Lever, levers};
 use super::marks::{Completion, Kind, Marks};
 use super::scenario::{Change, Scenario, WhatIf};
+use super::workers::{self, Master, Network};
 use super::{members, messages, standard, threads};
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
@@ -34,6 +36,10 @@ pub struct TimedGraph {
     /// By location and row: the class of its time, and its call path.
     classes: Vec<Vec<RowClass>>,
     rows: Vec<Vec<PathId>>,
+    /// How long messages take.
+    network: Network,
+    /// Masters and their workers, if the standard set is asked for.
+    masters: Vec<Master>,
 }
 
 /// The run time of a scenario.
@@ -66,6 +72,10 @@ pub struct Predictions {
     pub is_standard: bool,
     /// In the order of the scenarios; those of the standard set by what they gain, most first.
     pub list: Vec<Prediction>,
+    /// What those of the standard set change that gain enough for advice: position, and what it is.
+    pub levers: Vec<(usize, Lever)>,
+    /// Masters and their workers, in the order of their processes; only with the standard set.
+    pub masters: Vec<Master>,
 }
 
 /// Bytes of a note: its mark, a completion, pieces of time, whom it tells its time; while lists grow.
@@ -95,6 +105,7 @@ impl TimedGraph {
         tools: &Tools<'_>,
         processes: &[Walked],
         matches: &[Matches],
+        what_if: &WhatIf,
         exchange: &mut dyn Exchange,
     ) -> Result<TimedGraph, Error> {
         let first = processes.first().map_or(0, |walked| to_u32(walked.process.range().start));
@@ -115,7 +126,7 @@ impl TimedGraph {
                 all_rows.push(rows);
             }
         }
-        messages::link(tools, processes, matches, &mut graph, exchange)?;
+        let limit = messages::link(tools, processes, matches, &mut graph, exchange)?;
         members::link(tools, processes, matches, &mut graph, exchange)?;
         processes.iter().for_each(|walked| threads::link(walked, &mut graph));
         tell_measured(tools, &mut graph, exchange)?;
@@ -140,8 +151,15 @@ impl TimedGraph {
                 regions[(location - first) as usize].get(completion.row.index()).copied().unwrap_or(u32::MAX)
             }
         };
-        explain(tools, &mut graph, &function_of, exchange)?;
-        let mut graph = TimedGraph { graph, classes: all_classes, rows: all_rows };
+        let lines = explain(tools, &mut graph, &function_of, exchange)?;
+        let [eager, rendezvous] =
+            [DependencyKind::Eager, DependencyKind::Rendezvous].map(|kind| lines.of(kind));
+        let network = Network { eager, rendezvous, limit };
+        let masters = match what_if {
+            WhatIf::Standard => workers::find(tools, processes, matches, &graph, &network, exchange)?,
+            WhatIf::Scenarios(_) => Vec::new(),
+        };
+        let mut graph = TimedGraph { graph, classes: all_classes, rows: all_rows, network, masters };
         graph.keep();
         Ok(graph)
     }
@@ -195,6 +213,10 @@ impl TimedGraph {
         let (work, most, ranks) = paths.useful(exchange)?;
         let efficiency = Efficiency { work, most, ranks, run, ideal };
         let [mpi, unexplained, kept] = self.trust(exchange)?;
+        let levers = match what_if {
+            WhatIf::Standard => levers(&list, run, mpi, (&paths, &self.network), exchange)?,
+            WhatIf::Scenarios(_) => Vec::new(),
+        };
         Ok(Predictions {
             is_standard: *what_if == WhatIf::Standard,
             run,
@@ -204,6 +226,8 @@ impl TimedGraph {
             fitted,
             efficiency,
             list,
+            levers,
+            masters: self.masters.clone(),
         })
     }
 

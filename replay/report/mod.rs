@@ -1,6 +1,7 @@
 //! The report: from the severities of all workers to the file for viewers, and the summary for users.
 
 mod accounts;
+mod advice;
 mod cube;
 mod culprits;
 mod focus;
@@ -8,6 +9,7 @@ mod found;
 mod index;
 mod locations;
 mod manifest;
+mod masters;
 mod names;
 mod numbers;
 mod ranges;

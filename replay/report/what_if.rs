@@ -6,7 +6,10 @@ use details::what_if::{Efficiencies, LatencyFile, SCHEMA, ScenarioTime, Time, Tr
 use model::ClockProperties;
 
 use super::summary::printable;
-use crate::what_if::{Change, Efficiency, Latency, Place, Prediction, Predictions, Scenario, TOLERATED};
+use super::{advice, masters};
+use crate::what_if::{
+    Change, Efficiency, Latency, Lever, Master, Place, Prediction, Predictions, Scenario, TOLERATED,
+};
 
 /// Shares from which on gains are only roughly right (what-if 4).
 const DOUBTFUL: f64 = 0.1;
@@ -73,6 +76,12 @@ pub struct WhatIfSummary {
     pub is_standard: bool,
     /// In the order of the scenarios; those of the standard set by what they gain, most first.
     pub gains: Vec<Gain>,
+    /// What those change that gain enough for advice: position among them, and what it is.
+    pub levers: Vec<(usize, Lever)>,
+    /// Masters and their workers.
+    pub masters: Vec<Master>,
+    /// Ticks of a second.
+    pub ticks_per_second: u64,
 }
 
 impl WhatIfSummary {
@@ -108,13 +117,17 @@ impl WhatIfSummary {
             latency: predictions.latency.as_ref().map(latency),
             is_standard: predictions.is_standard,
             gains: predictions.list.iter().map(gain).collect(),
+            levers: predictions.levers.clone(),
+            masters: predictions.masters.clone(),
+            ticks_per_second: clock.resolution,
         }
     }
 }
 
 impl WhatIfSummary {
     /// The same for programs.
-    pub(super) fn file(&self, ticks_per_second: u64) -> WhatIfFile {
+    pub(super) fn file(&self) -> WhatIfFile {
+        let ticks_per_second = self.ticks_per_second;
         let scenario = |it: &Gain| ScenarioTime {
             gain: (!it.deadlocks).then_some(it.gain),
             is_doubtful: self.is_doubtful(&it.scenario),
@@ -134,6 +147,8 @@ impl WhatIfSummary {
                 .collect(),
         };
         WhatIfFile {
+            advice: advice::all(self),
+            masters: self.masters.iter().map(|master| masters::facts(master, ticks_per_second)).collect(),
             efficiency: Efficiencies {
                 load_balance: self.efficiency.load_balance(),
                 parallel: self.efficiency.parallel(),
@@ -160,13 +175,16 @@ impl WhatIfSummary {
         self.gains.iter().map(|gain| gain.otherwise).max().unwrap_or(0)
     }
 
+    /// Whether all gains are only roughly known (what-if 4).
+    pub(super) fn is_rough(&self) -> bool {
+        self.unexplained > DOUBTFUL || self.kept > DOUBTFUL
+    }
+
     /// Whether what a scenario gains is only roughly known (what-if 2.5, 4).
-    fn is_doubtful(&self, scenario: &Scenario) -> bool {
+    pub(super) fn is_doubtful(&self, scenario: &Scenario) -> bool {
         let is_of_network =
             |change: &Change| matches!(change, Change::Latency(_) | Change::Bandwidth(_) | Change::Add(_));
-        self.unexplained > DOUBTFUL
-            || self.kept > DOUBTFUL
-            || self.model_error.abs() > MISFIT && scenario.changes.iter().any(is_of_network)
+        self.is_rough() || self.model_error.abs() > MISFIT && scenario.changes.iter().any(is_of_network)
     }
 }
 
@@ -225,9 +243,15 @@ impl fmt::Display for WhatIfSummary {
             "Parallel efficiency of the ranks: {parallel:.1} % = load balance {balance:.1} % · serialisation \
              {serialisation:.1} % · transfer {transfer:.1} %"
         )?;
-        match &self.latency {
-            Some(latency) => writeln!(f, "{latency}"),
-            None => Ok(()),
+        if let Some(latency) = &self.latency {
+            writeln!(f, "{latency}")?;
+        }
+        for master in self.masters.iter().take(masters::NAMED) {
+            writeln!(f, "{}", masters::line(master, self.ticks_per_second))?;
+        }
+        match self.masters.len().saturating_sub(masters::NAMED) {
+            0 => Ok(()),
+            more => writeln!(f, "Masters besides: {more}"),
         }
     }
 }

@@ -133,7 +133,7 @@ pub fn write(
             let clock = &tools.trace.definitions.clock;
             summary.what_if = predictions.map(|predictions| WhatIfSummary::new(&predictions, clock));
             if let Some(what_if) = &summary.what_if {
-                writer.add_member(WHAT_IF, &what_if.file(clock.resolution).to_bytes())?;
+                writer.add_member(WHAT_IF, &what_if.file().to_bytes())?;
             }
             if let Some((place, details)) = details {
                 let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);

@@ -51,6 +51,16 @@ struct Work {
     comes: bool,
 }
 
+/// How work in a call path is spread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Shares {
+    /// The most of a location, of those at the place.
+    pub(super) most: Ticks,
+    /// The mean of all locations, and of those that come there.
+    pub(super) mean_of_all: Ticks,
+    pub(super) mean_of_some: Ticks,
+}
+
 /// Work of a location in a call path above the mean of all locations.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Excess {
@@ -293,6 +303,38 @@ impl<'a> Paths<'a> {
             }
         });
         Ok(())
+    }
+
+    /// How work in a call path is spread; the most is that of the locations at the place.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn shares(&self, place: &Place, exchange: &mut dyn Exchange) -> Result<Shares, Error> {
+        let own = self.of_all(&place.path);
+        let (sum, count) = self.sum(&own, exchange)?;
+        let here = own.iter().enumerate().filter(|(at, _)| self.is_at(*at, place.rank));
+        let most = here.map(|(_, work)| work.ticks).max().unwrap_or(0);
+        let told = share(exchange, vec![most.cast_unsigned()])?;
+        let most = told.iter().map(|words| words[0].cast_signed()).max().unwrap_or(0);
+        let mean = |count: i128| Ticks::try_from(sum.div_euclid(count.max(1))).unwrap_or(Ticks::MAX);
+        Ok(Shares { most, mean_of_all: mean(self.threads()), mean_of_some: mean(count.into()) })
+    }
+
+    /// The time of all locations in operations of many at call paths with these names in a row.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn time_of_many(&self, path: &str, exchange: &mut dyn Exchange) -> Result<Ticks, Error> {
+        let mut own: Ticks = 0;
+        for (at, of) in self.graph.locations.iter().enumerate() {
+            let within = self.within(at, path);
+            let completions = of.marks.completions.iter().filter(|it| it.is_of_many && it.row != Row::NONE);
+            for completion in completions.filter(|it| within[it.row.index()]) {
+                own += of.marks.list[completion.mark as usize].time - of.marks.enter(completion);
+            }
+        }
+        let told = share(exchange, vec![own.cast_unsigned()])?;
+        Ok(told.iter().map(|words| words[0].cast_signed()).sum())
     }
 
     /// The call paths and locations with most work of their own above the mean of all locations, the largest excess first; of

@@ -27,6 +27,11 @@ impl Line {
         self.intercept.saturating_add(self.of_size(bytes))
     }
 
+    /// Ticks for a byte.
+    pub(super) fn ticks_by_byte(self) -> f64 {
+        self.slope as f64 / ONE as f64
+    }
+
     /// Ticks for so many bytes, without the intercept.
     pub(super) fn of_size(self, bytes: u64) -> Ticks {
         let product = i128::from(self.slope) * i128::from(bytes) / i128::from(ONE);

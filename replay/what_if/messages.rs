@@ -145,7 +145,7 @@ impl Sends {
 }
 
 /// Adds the dependencies of messages; also those of standard sends of more bytes than `rendezvous`, which would wait for their
-/// receives if the network had them do so.
+/// receives if the network had them do so. Returns the eager limits of pairs on one node, and between nodes, in bytes.
 ///
 /// # Errors
 /// If a worker failed.
@@ -156,7 +156,7 @@ pub(super) fn link(
     rendezvous: Option<u64>,
     (graph, nodes): (&mut Graph, &Nodes),
     exchange: &mut dyn Exchange,
-) -> Result<(), Error> {
+) -> Result<[i64; 2], Error> {
     let mut questions = vec![Batch::new(); exchange.workers()];
     let mut done_of = Vec::with_capacity(processes.len());
     for (walked, matches) in processes.iter().zip(matches) {
@@ -206,7 +206,7 @@ pub(super) fn link(
     for answer in exchange.exchange(answers)?.iter().flat_map(|batch| wire::all::<Answer>(batch)) {
         hear(graph, answer);
     }
-    Ok(())
+    Ok(limits)
 }
 
 fn hear(graph: &mut Graph, answer: Answer) {

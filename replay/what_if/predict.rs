@@ -8,13 +8,15 @@ use super::classes::{self, RowClass};
 use super::efficiency::Efficiency;
 use super::explain::{LinesOfPairs, explain, tell_measured};
 use super::forward::{Forward, Lanes};
-use super::graph::{Graph, LocationGraph};
+use super::graph::{DependencyKind, Graph, LocationGraph};
 use super::lanes::{Lane, RowChanges};
 use super::latency::Latency;
+use super::levers::{Lever, levers};
 use super::marks::{Completion, Kind, Marks};
 use super::nodes::Nodes;
 use super::polls::Polls;
 use super::scenario::{Change, Scenario, WhatIf};
+use super::workers::{self, Master, Network};
 use super::{members, messages, standard, threads};
 use crate::causes::ComparedWork;
 use crate::error::Error;
@@ -41,6 +43,10 @@ pub struct TimedGraph {
     /// The nodes of all locations, and the lines of messages.
     pub(super) nodes: Nodes,
     pub(super) lines: LinesOfPairs,
+    /// How long messages of masters and workers take.
+    network: Network,
+    /// Masters and their workers, if the standard set is asked for.
+    masters: Vec<Master>,
 }
 
 /// The run time of a scenario.
@@ -101,6 +107,10 @@ pub struct Predictions {
     pub is_standard: bool,
     /// In the order of the scenarios; those of the standard set by what they gain, most first.
     pub list: Vec<Prediction>,
+    /// What those of the standard set change that gain enough for advice: position, and what it is.
+    pub levers: Vec<(usize, Lever)>,
+    /// Masters and their workers, in the order of their processes; only with the standard set.
+    pub masters: Vec<Master>,
 }
 
 /// Bytes of a note: its mark, a completion, pieces of time, whom it tells its time; while lists grow.
@@ -159,7 +169,8 @@ impl TimedGraph {
                 all_rows.push(rows);
             }
         }
-        messages::link(tools, processes, matches, what_if.rendezvous(), (&mut graph, &nodes), exchange)?;
+        let limits =
+            messages::link(tools, processes, matches, what_if.rendezvous(), (&mut graph, &nodes), exchange)?;
         members::link(tools, processes, matches, &mut graph, exchange)?;
         processes.iter().for_each(|walked| threads::link(walked, &mut graph));
         tell_measured(tools, &mut graph, exchange)?;
@@ -185,7 +196,17 @@ impl TimedGraph {
             }
         };
         let lines = explain(tools, &mut graph, &function_of, &nodes, exchange)?;
-        let mut graph = TimedGraph { graph, classes: all_classes, rows: all_rows, nodes, lines };
+        // Where there are messages between nodes, these decide.
+        let class = usize::from(lines[1].are_known());
+        let [eager, rendezvous] =
+            [DependencyKind::Eager, DependencyKind::Rendezvous].map(|kind| lines[class].of(kind));
+        let network = Network { eager, rendezvous, limit: limits[class] };
+        let masters = match what_if {
+            WhatIf::Standard => workers::find(tools, processes, matches, &graph, &network, exchange)?,
+            WhatIf::Scenarios(_) => Vec::new(),
+        };
+        let mut graph =
+            TimedGraph { graph, classes: all_classes, rows: all_rows, nodes, lines, network, masters };
         graph.keep();
         Ok(graph)
     }
@@ -247,6 +268,10 @@ impl TimedGraph {
         let (work, most, ranks) = paths.useful(exchange)?;
         let efficiency = Efficiency { work, most, ranks, run, ideal };
         let [mpi, unexplained, kept] = self.trust(exchange)?;
+        let levers = match what_if {
+            WhatIf::Standard => levers(&list, run, mpi, (&paths, &self.network), exchange)?,
+            WhatIf::Scenarios(_) => Vec::new(),
+        };
         Ok(Predictions {
             is_standard: *what_if == WhatIf::Standard,
             run,
@@ -258,6 +283,8 @@ impl TimedGraph {
             choices: self.choices(exchange)?,
             latency,
             list,
+            levers,
+            masters: self.masters.clone(),
         })
     }
 

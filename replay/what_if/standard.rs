@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use model::Ticks;
 
 use super::changes::{Excess, Paths};
+use super::levers::WORTH;
 use super::predict::Prediction;
 use super::scenario::{Change, Place, Scenario};
 use crate::error::Error;
@@ -15,9 +16,8 @@ const PLACES: usize = 5;
 const LOOKED_AT: usize = 64;
 const BARRIERS: usize = 2;
 
-/// Changes of a program that are tried together, and the least gain of each, as a share of the run time.
+/// Changes of a program that are tried together, each of which is worth it.
 const TOGETHER: usize = 3;
-const WORTH: f64 = 0.01;
 
 /// The scenarios of the standard set, each once.
 ///

@@ -18,11 +18,15 @@ pub const SCHEMA: &str = "replay-what-if/1";
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WhatIfFile {
+    /// What to change, most gain first, what is the network's behind what is the program's; only with the standard set.
+    pub advice: Vec<Advice>,
     /// Efficiencies of the ranks.
     pub efficiency: Efficiencies,
     /// How much latency the run bears, if the standard set was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencyFile>,
+    /// Processes that hand out work to others; only with the standard set.
+    pub masters: Vec<MasterFacts>,
     /// The run time as it was.
     pub run_time: Time,
     /// In the order in which they were asked for; those of the standard set by what they gain, most first.
@@ -110,6 +114,174 @@ pub struct Trust {
     pub unexplained: f64,
     /// Of the choices, the most that might be others in a scenario.
     pub would_come_otherwise: u64,
+}
+
+/// What to change, for programs that tune others.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Advice {
+    /// What was measured.
+    pub measure_points: Vec<MeasurePoint>,
+    /// The scenario, or the formula, as text.
+    pub performance_function: String,
+    /// What is predicted.
+    pub predicted: Predicted,
+    /// How far to trust it.
+    pub trust: AdviceTrust,
+    /// What to change.
+    pub tuning_point: TuningPoint,
+}
+
+/// Something that was measured.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MeasurePoint {
+    /// Names of a call path with slashes between them; empty if it is at none.
+    pub path: String,
+    /// What it is.
+    pub quantity: String,
+    /// The rank; none if it is of all.
+    pub rank: Option<u32>,
+    /// The thread of the rank.
+    pub thread: Option<u32>,
+    /// Unit of the value: `s`, `bytes`, or `1` of numbers.
+    pub unit: String,
+    /// The value.
+    pub value: f64,
+}
+
+/// Something to change.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TuningPoint {
+    /// The value now.
+    pub now: f64,
+    /// What it is, with its unit.
+    pub parameter: String,
+    /// Names of a call path with slashes between them; empty if it is at none.
+    pub path: String,
+    /// The value that is proposed; none if it is without bound.
+    pub proposed: Option<f64>,
+}
+
+/// What is predicted of the run.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Predicted {
+    /// What is gained of the run time, as a share; negative if the run gets longer.
+    pub gain: f64,
+    /// Seconds of the run.
+    pub seconds: f64,
+    /// Ticks of the run.
+    pub ticks: i64,
+}
+
+/// How far to trust advice.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdviceTrust {
+    /// Whether the gain is only roughly known.
+    pub is_doubtful: bool,
+    /// Whether it is an upper bound.
+    pub is_upper_bound: bool,
+    /// How much longer the run, or the master's part of it, would be by the model, nothing changed, as a share.
+    pub model_error: f64,
+}
+
+/// A process that hands out work to others.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MasterFacts {
+    /// The best number of workers; none if it is not known.
+    pub best: Option<WorkersTime>,
+    /// Bytes of all results.
+    pub bytes_back: u64,
+    /// Bytes of all tasks.
+    pub bytes_there: u64,
+    /// How an iteration depends on the number of workers, where each gets one task; none if it does not hold.
+    pub formula: Option<FormulaFacts>,
+    /// How often all results were in.
+    pub iterations: u64,
+    /// Seconds of a message without data, one way.
+    pub latency: f64,
+    /// What serving all tasks takes, whatever the number of workers; none if it is not known.
+    pub limit: Option<Time>,
+    /// From the first task to the last result, in all iterations.
+    pub measured: Time,
+    /// How much longer that is if it is replayed by tasks, as a share; none if service is not known.
+    pub model_error: Option<f64>,
+    /// Ways to hand out work in chunks; empty if it is not known what they take.
+    pub policies: Vec<PolicyTimes>,
+    /// Its rank.
+    pub rank: u32,
+    /// The call path that receives most results.
+    pub receives_in: String,
+    /// Seconds for a byte; none if it is not known.
+    pub seconds_of_byte: Option<f64>,
+    /// The call path that sends most tasks.
+    pub sends_in: String,
+    /// Seconds of the master for a task; none if they are not known.
+    pub service: Option<f64>,
+    /// Tasks that were answered.
+    pub tasks: u64,
+    /// Times by number of workers; empty if they are not known.
+    pub times: Vec<WorkersTime>,
+    /// Standard deviation of the seconds of a unit of work.
+    pub unit_deviation: f64,
+    /// Mean seconds of a unit of work.
+    pub unit_mean: f64,
+    /// Units of work in all tasks.
+    pub units: u64,
+    /// Why other numbers of workers are not known: `service`, `noise`, `tasks`, `iterations` or `replay`.
+    pub unknown: Option<String>,
+    /// Work of all tasks.
+    pub work: Time,
+    /// The ranks of its workers.
+    pub workers: Vec<u32>,
+}
+
+/// The time with a number of workers.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkersTime {
+    /// Seconds.
+    pub seconds: f64,
+    /// Ticks.
+    pub ticks: i64,
+    /// Workers.
+    pub workers: u32,
+}
+
+/// What an iteration takes with x workers: `constant + shared / x` seconds.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FormulaFacts {
+    /// The number of workers with the smallest product of workers and squared time.
+    pub best: u32,
+    /// Seconds that do not get shorter.
+    pub constant: f64,
+    /// Where that product is smallest.
+    pub optimum: f64,
+    /// Seconds that are shared by the workers.
+    pub shared: f64,
+}
+
+/// What the master's part takes if work is handed out in chunks.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PolicyTimes {
+    /// Chunks for each worker, of one size.
+    pub batches: Option<u64>,
+    /// Seconds with the best number of workers.
+    pub best: f64,
+    /// Chunks with as many workers as there are.
+    pub chunks: u64,
+    /// Units of the first chunk.
+    pub first_chunk: u64,
+    /// `FSC`, `DPF` or `DAF`.
+    pub name: String,
+    /// Seconds with as many workers as there are.
+    pub now: f64,
 }
 
 impl WhatIfFile {

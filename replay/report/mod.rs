@@ -3,6 +3,7 @@
 mod accounts;
 mod cube;
 mod culprits;
+mod efficiency;
 mod focus;
 mod found;
 mod index;

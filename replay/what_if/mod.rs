@@ -25,6 +25,7 @@ mod scenario;
 mod standard;
 mod threads;
 
+pub use classes::RowClass;
 pub use efficiency::Efficiency;
 pub use predict::{Prediction, Predictions, TimedGraph};
 pub use scenario::{Change, Place, Scenario, WhatIf};

@@ -57,6 +57,7 @@ pub mod relay;
 pub mod report;
 pub mod report_paths;
 pub mod results;
+pub mod scaling;
 pub mod scratch;
 pub mod severity;
 pub mod shared;

@@ -283,6 +283,27 @@ fn efficiencies_of_archives_are_those_of_the_model() {
 }
 
 #[test]
+fn efficiencies_without_replay_are_those_of_the_model() {
+    for (name, [balance, serialisation, transfer]) in EFFICIENCIES {
+        let directory = in_memory();
+        let report = directory.path().join("trace.cubex");
+        let outcome = analyze(&archive(name), &report, Semantics::Corrected).unwrap();
+        let summary = outcome.summary.unwrap();
+        let facts = summary.efficiency.unwrap();
+        let found = [facts.load_balance(), facts.communication(), facts.parallel()];
+        let wanted = [balance, serialisation * transfer, balance * serialisation * transfer];
+        let is_near = |(found, wanted): (f64, f64)| (found - wanted).abs() < 0.0001;
+        assert!(found.into_iter().zip(wanted).all(is_near), "{name}: {found:?}");
+        assert_eq!((facts.ideal, facts.serialisation()), (None, None));
+        let attributes = Report::open(&report).unwrap().cube().attributes.clone();
+        let ranks = attributes.iter().find(|it| it.key == "Replay::Efficiency::ranks").unwrap();
+        assert_eq!(ranks.value, facts.ranks.to_string());
+        let line = format!("= load balance {:.1} % · communication", 100.0 * balance);
+        assert!(summary.to_string().contains(&line), "{name}");
+    }
+}
+
+#[test]
 fn standard_set_is_sorted_by_gain_and_together_gains_no_less_than_its_best() {
     for experiment in archives() {
         let summary = what_if(&experiment, "").unwrap();

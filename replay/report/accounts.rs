@@ -1,5 +1,6 @@
 //! Accounts of processes besides severities: findings, coverage, doubtful wait states, run times.
 
+use super::efficiency::WorkTotals;
 use super::focus::FocusSummary;
 use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
@@ -10,6 +11,7 @@ use crate::exchange::{Batch, Exchange, gather, reduce};
 use crate::findings::Findings;
 use crate::int::{to_u64, to_usize};
 use crate::results::Results;
+use crate::scaling::RunFacts;
 use crate::trace::Trace;
 use crate::walk::WalkedProcess;
 use crate::wire::Wire;
@@ -23,6 +25,10 @@ pub(super) struct Accounts {
     pub(super) violations: Option<Violations>,
     /// The part of the run that counts; `None` if all does.
     pub(super) focus: Option<FocusSummary>,
+    /// The work of main threads.
+    pub(super) work: WorkTotals,
+    /// Facts for efficiencies; `None` if they are not known.
+    pub(super) efficiency: Option<RunFacts>,
     /// By location.
     pub(super) run_times: Vec<RunTimes>,
 }
@@ -41,8 +47,17 @@ impl Accounts {
         exchange: &mut dyn Exchange,
     ) -> Result<Accounts, Error> {
         let coverage = Coverage::default();
-        let mut own =
-            Accounts { findings, coverage, doubtful, violations, focus: None, run_times: Vec::new() };
+        let mut own = Accounts {
+            findings,
+            coverage,
+            doubtful,
+            violations,
+            focus: None,
+            work: WorkTotals::new(processes),
+            efficiency: None,
+
+            run_times: Vec::new(),
+        };
         for results in results {
             own.findings.merge(results.findings.clone());
             own.coverage.merge(results.coverage);
@@ -52,6 +67,7 @@ impl Accounts {
             accounts.findings.put(&mut batch);
             accounts.coverage.put(&mut batch);
             accounts.doubtful.put(&mut batch);
+            accounts.work.put(&mut batch);
             batch
         };
         let mut all = reduce(exchange, own, encode, |accounts, words| {
@@ -59,6 +75,7 @@ impl Accounts {
             accounts.findings.merge(Wire::get(&mut reader));
             accounts.coverage.merge(Wire::get(&mut reader));
             accounts.doubtful.merge(&Wire::get(&mut reader));
+            accounts.work.merge(Wire::get(&mut reader));
         })?;
         all.run_times = run_times(trace, processes, exchange)?;
         Ok(all)

@@ -16,6 +16,7 @@ use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::metrics::Metrics;
 use crate::report_paths::{Node, ReportPaths};
+use crate::scaling::RunFacts;
 use crate::trace::Trace;
 
 /// Start of the value of the attribute `Creator`, which identifies our own reports.
@@ -35,7 +36,7 @@ pub(super) fn describe(trace: &Trace, metrics: &Metrics, paths: &ReportPaths, ac
 fn attributes(
     trace: &Trace,
     metrics: &Metrics,
-    Accounts { findings, coverage, doubtful, violations, focus, .. }: &Accounts,
+    Accounts { findings, coverage, doubtful, violations, focus, efficiency, .. }: &Accounts,
 ) -> Vec<Attribute> {
     let seconds = |ticks: Ticks| format!("{:.9}", trace.definitions.clock.seconds(ticks.into()));
     let mut attributes = vec![
@@ -65,6 +66,7 @@ fn attributes(
         let text = format!("{count} events, by up to {} s", seconds(largest));
         attributes.push(Attribute::new("Replay::Clock correction", text));
     }
+    attributes.extend(efficiency.iter().flat_map(RunFacts::attributes));
     attributes
 }
 

@@ -4,6 +4,7 @@ mod accounts;
 mod advice;
 mod cube;
 mod culprits;
+mod efficiency;
 mod focus;
 mod found;
 mod index;

@@ -10,6 +10,7 @@ use super::what_if::WhatIfSummary;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
 use crate::ids::ReportPath;
+use crate::scaling::RunFacts;
 use crate::short::ShortArchive;
 use crate::trace::Trace;
 
@@ -269,6 +270,8 @@ pub struct Summary {
     pub structure: StructureSummary,
     /// The iterations that the recording was limited to.
     pub recorded: RecordedIterations,
+    /// Facts for efficiencies; `None` if they are not known.
+    pub efficiency: Option<RunFacts>,
     /// The run under other conditions.
     pub what_if: Option<WhatIfSummary>,
     /// The short archive that was written.
@@ -313,6 +316,16 @@ pub(crate) fn printable(text: &str) -> String {
 fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "./_-+,:=@%".contains(c);
     if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// Writes the efficiencies that need no replay (what-if 5.1).
+fn write_efficiency(f: &mut fmt::Formatter<'_>, facts: &RunFacts) -> fmt::Result {
+    let [parallel, balance, communication] =
+        [facts.parallel(), facts.load_balance(), facts.communication()].map(|share| 100.0 * share);
+    writeln!(
+        f,
+        "\nParallel efficiency of the ranks: {parallel:.1} % = load balance {balance:.1} % · communication {communication:.1} %"
+    )
 }
 
 impl fmt::Display for Summary {
@@ -360,6 +373,8 @@ impl fmt::Display for Summary {
         self.causes.write(f, run)?;
         if let Some(what_if) = &self.what_if {
             write!(f, "{what_if}")?;
+        } else if let Some(facts) = &self.efficiency {
+            write_efficiency(f, facts)?;
         }
         if !self.ranks.is_empty() {
             writeln!(f, "\nRanks that wait most:")?;

@@ -101,7 +101,7 @@ pub fn write(
         structure,
         focus,
         mut recorded,
-        predictions,
+        mut predictions,
         details,
     } = found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
@@ -112,6 +112,11 @@ pub fn write(
     let mut accounts =
         Accounts::of_all(tools.trace, (processes, &results), findings, doubtful, violations, exchange)?;
     accounts.focus = focus;
+    if let Some(predictions) = &mut predictions {
+        accounts.work.correct(&mut predictions.efficiency);
+    }
+    let ideal = predictions.as_ref().map(|predictions| predictions.efficiency.ideal);
+    accounts.efficiency = accounts.work.facts(ideal, &tools.trace.definitions.clock);
     let index = survey.index(&locations).of_all(exchange)?;
     let mut remarks = Remarks::new(tools, paths, &culprits);
     let mut writer = match exchange.worker() {
@@ -227,7 +232,7 @@ fn summarize(
     report: PathBuf,
 ) -> Summary {
     let (trace, metrics, paths) = (tools.trace, tools.metrics, locations.paths);
-    let Accounts { findings, coverage, doubtful, violations, focus, .. } = accounts;
+    let Accounts { findings, coverage, doubtful, violations, focus, efficiency, .. } = accounts;
     let name = |path: ReportPath| {
         let name = names::path(trace, paths, path);
         names::site(trace, paths, path).map_or(name.clone(), |site| format!("{name} ({site})"))
@@ -253,6 +258,7 @@ fn summarize(
         focus,
         structure: StructureSummary::default(),
         recorded: RecordedIterations::default(),
+        efficiency,
         what_if: None,
         short: None,
         polled: waiting.polled(name, seconds),

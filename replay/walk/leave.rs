@@ -154,6 +154,7 @@ impl ProcessWalk<'_> {
         close_call(&frame, is_outermost, (time, ticks), self.trace, &mut self.operations, &mut self.coverage);
         if is_first_init {
             self.threads.iter_mut().for_each(|thread| thread.elapsed = Elapsed::default());
+            self.begin_work(time);
         }
     }
 }

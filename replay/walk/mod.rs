@@ -31,6 +31,7 @@ mod teams;
 mod thread;
 mod timelines;
 mod window_calls;
+mod work;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -61,6 +62,7 @@ pub use sampling::Sampled;
 pub use steps::{Between, StepKey, Steps, TimedStep};
 pub(crate) use stream::FARTHEST;
 pub use window_calls::{KeptCalls, MOST_CALLS, WindowCall, WindowCalls};
+pub use work::MainThreadWork;
 
 /// Events between two checks of the free memory: few enough that nothing but a list can outgrow it, many
 /// enough to cost nothing.
@@ -156,6 +158,8 @@ pub struct WalkedProcess {
     pub paths: Vec<CallPath>,
     /// Its locations.
     pub locations: Vec<WalkedLocation>,
+    /// The work of its main thread; `None` if it is not known.
+    pub work: Option<MainThreadWork>,
 }
 
 impl WalkedProcess {

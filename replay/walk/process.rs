@@ -19,6 +19,7 @@ use super::stack::{Frame, NONE};
 use super::tasks::Tasks;
 use super::teams::Teams;
 use super::thread::{Numbering, Thread};
+use super::work::MainThread;
 use super::{Notes, Walked, WalkedLocation, WalkedProcess, WindowCalls};
 use crate::call_tree::{CallTree, NO_SITE};
 use crate::coverage::{Coverage, Fate};
@@ -68,6 +69,8 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) outermost: Vec<PathId>,
     /// Visits of phases by the main thread.
     pub(super) phases: PhaseVisits,
+    /// What the work of the main thread is computed from.
+    pub(super) main: MainThread,
     /// Whether the first MPI_Init, and the first MPI_Finalize, was left.
     pub(super) was_initialized: bool,
     pub(super) was_finalized: bool,
@@ -114,6 +117,7 @@ impl<'t> ProcessWalk<'t> {
             scheme,
             outermost: Vec::new(),
             phases: PhaseVisits::default(),
+            main: MainThread::default(),
             was_initialized: false,
             was_finalized: false,
         }
@@ -229,6 +233,7 @@ impl<'t> ProcessWalk<'t> {
                 }
                 other.at_finalize.get_or_insert(other.elapsed);
             }
+            self.end_work(time);
         }
         kind.barrier.map_or(NONE, |class| self.enter_barrier(thread, &frame, class))
     }
@@ -395,6 +400,7 @@ impl<'t> ProcessWalk<'t> {
             self.operations.gap = Some(Gap::default());
         }
         self.operations.shrink();
+        let work = self.main_thread_work();
         let (time, visits) = (self.metrics.time, self.metrics.visits);
         let count = self.threads.len();
         let (mut locations, mut severities) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -431,7 +437,7 @@ impl<'t> ProcessWalk<'t> {
             });
         }
         Walked {
-            process: WalkedProcess { number: self.process, paths: self.tree.into_paths(), locations },
+            process: WalkedProcess { number: self.process, paths: self.tree.into_paths(), locations, work },
             operations: Arc::new(self.operations),
             journals,
             records,

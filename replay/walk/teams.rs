@@ -70,6 +70,9 @@ impl ProcessWalk<'_> {
     /// Notes the current record of a thread as one about a team, if records are numbered or events are noted.
     fn note_team(&mut self, thread: usize, team: u32, kind: TeamEventKind, time: Ticks) {
         self.note_threads(thread, Noted::Team(kind, team), time);
+        if thread == 0 && self.threads[thread].stack.mpi_depth == 0 {
+            self.main.team(kind, time);
+        }
         let (location, position) = (self.threads[thread].location, self.threads[thread].record());
         if position != EventNumber::NONE {
             self.operations.teams.push(TeamEvent { team, kind, spot: Spot { location, position } });

@@ -55,6 +55,10 @@ pub(super) struct Account {
 }
 
 impl Account {
+    pub(super) fn time(&self) -> Ticks {
+        self.time
+    }
+
     #[inline(always)]
     pub(super) fn spend(&mut self, ticks: Ticks) {
         // A saturating sum takes more instructions, at every event.
@@ -81,6 +85,8 @@ pub(super) struct Thread {
     pub(super) teams: u32,
     /// The time up to which exclusive time was accounted to paths.
     pub(super) accounted: Ticks,
+    /// The time of its first event that counts as time; [`Ticks::MIN`] before.
+    pub(super) begin: Ticks,
     /// The time of its latest event.
     pub(super) now: Ticks,
     /// Since the process left MPI_Init, if it has.
@@ -113,6 +119,7 @@ impl Thread {
             is_lost: false,
             teams: 0,
             accounted: Ticks::MIN,
+            begin: Ticks::MIN,
             now: Ticks::MIN,
             elapsed: Elapsed::default(),
             at_finalize: None,
@@ -236,6 +243,7 @@ impl Thread {
     /// Notes the time of the first event.
     #[cold]
     fn start(&mut self, time: Ticks) {
+        self.begin = time;
         self.note_begin(time);
         if let Numbering::Journal(journal) = &mut self.numbering {
             journal.start(time);

@@ -8,7 +8,7 @@ use crate::trace::{Artificial, Trace};
 
 /// Class of the time of a call path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum RowClass {
+pub enum RowClass {
     /// `u`: work, outside of MPI and of what threads wait for.
     Work,
     /// `n`: calls of MPI that cannot wait for others, and all other time in MPI.
@@ -25,29 +25,29 @@ pub(super) enum RowClass {
 
 impl RowClass {
     /// Whether it is work.
-    pub(super) fn is_work(self) -> bool {
+    pub fn is_work(self) -> bool {
         self == RowClass::Work
     }
-}
 
-/// The class of each call path of a process: that of the outermost call of MPI on it, or of its own region.
-pub(super) fn of_paths(trace: &Trace, paths: &[CallPath]) -> Vec<RowClass> {
-    let mut classes: Vec<RowClass> = Vec::with_capacity(paths.len());
-    for path in paths {
-        let above = match path.parent {
-            PathId::NONE => None,
-            parent => Some(classes[parent.index()]),
-        };
-        classes.push(match above {
-            // What happens inside of a call of MPI is the call's.
-            Some(RowClass::Mpi) => RowClass::Mpi,
-            Some(RowClass::Init) => RowClass::Init,
-            Some(RowClass::Finalize) => RowClass::Finalize,
-            Some(RowClass::Kept) => RowClass::Kept,
-            _ => of_region(trace, path.region),
-        });
+    /// The class of each call path of a process: that of the outermost call of MPI on it, or of its own region.
+    pub fn of_paths(trace: &Trace, paths: &[CallPath]) -> Vec<RowClass> {
+        let mut classes: Vec<RowClass> = Vec::with_capacity(paths.len());
+        for path in paths {
+            let above = match path.parent {
+                PathId::NONE => None,
+                parent => Some(classes[parent.index()]),
+            };
+            classes.push(match above {
+                // What happens inside of a call of MPI is the call's.
+                Some(RowClass::Mpi) => RowClass::Mpi,
+                Some(RowClass::Init) => RowClass::Init,
+                Some(RowClass::Finalize) => RowClass::Finalize,
+                Some(RowClass::Kept) => RowClass::Kept,
+                _ => of_region(trace, path.region),
+            });
+        }
+        classes
     }
-    classes
 }
 
 fn of_region(trace: &Trace, region: u32) -> RowClass {

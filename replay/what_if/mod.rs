@@ -31,6 +31,7 @@ mod stretches;
 mod threads;
 mod workers;
 
+pub use classes::RowClass;
 pub use efficiency::Efficiency;
 pub use latency::{Latency, TOLERATED};
 pub use levers::{Lever, WORTH};

@@ -4,7 +4,7 @@ use model::Ticks;
 use patterns::matched::CollectiveClass;
 
 use super::changes::Paths;
-use super::classes::{self, RowClass};
+use super::classes::RowClass;
 use super::efficiency::Efficiency;
 use super::explain::{LinesOfPairs, explain, tell_measured};
 use super::forward::{Forward, Lanes};
@@ -148,7 +148,7 @@ impl TimedGraph {
         let mut graph = Graph { first, ..Graph::default() };
         let (mut all_classes, mut all_rows) = (Vec::new(), Vec::new());
         for walked in processes {
-            let of_paths = classes::of_paths(tools.trace, &walked.process.paths);
+            let of_paths = RowClass::of_paths(tools.trace, &walked.process.paths);
             let mut completing = completing(walked);
             let begin = walked.notes.first().and_then(|notes| Some(notes.first()?.time));
             let polling = |path: &PathId| {

@@ -179,7 +179,7 @@ mod tests {
         ]
         .into_iter()
         .enumerate()
-        .map(|(number, paths)| WalkedProcess { number, paths, locations: Vec::new() });
+        .map(|(number, paths)| WalkedProcess { number, paths, locations: Vec::new(), work: None });
         let processes: Vec<WalkedProcess> = processes.collect();
         // The second process numbers its call paths in another order.
         let mut severe = SevereWaits::default();

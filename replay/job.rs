@@ -390,13 +390,10 @@ impl Job {
         let timed = match &self.what_if {
             Some(what_if) => {
                 memory.check(TimedGraph::bytes_needed(&walked))?;
-                Some(TimedGraph::build(&tools, &walked, &matches, what_if, exchange)?)
+                Some(TimedGraph::build(&tools, &mut walked, &matches, what_if, exchange)?)
             }
             None => None,
         };
-        for walked in &mut walked {
-            walked.notes = Vec::new();
-        }
 
         progress.phase("find wait states");
         let bounds = statistics::bounds(&walked, trace.semantics, exchange)?;

@@ -46,6 +46,9 @@ impl DependencyKind {
     }
 }
 
+/// Stands for no location.
+pub(super) const NOBODY: u32 = u32::MAX;
+
 /// A dependency of a completion: on the latest of some marks, its starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Dependency {
@@ -63,8 +66,8 @@ pub(super) struct Dependency {
     pub transfer: Ticks,
     /// Of an operation of many: the least number of steps in which all members can hear of each other; 0 of others.
     pub steps: u32,
-    /// The location of the other side of a message.
-    pub partner: Option<u32>,
+    /// The location of the other side of a message; [`NOBODY`] of others.
+    pub partner: u32,
     /// Of a receive that may have been free to choose its message: the call path of its posting; [`Row::NONE`] of others.
     pub choice: Row,
 }
@@ -72,7 +75,7 @@ pub(super) struct Dependency {
 impl Dependency {
     /// Whether the message of a location comes from another node, or goes there.
     pub(super) fn is_remote(&self, location: u32, nodes: &Nodes) -> bool {
-        self.partner.is_some_and(|partner| nodes.are_remote(location, partner))
+        self.partner != NOBODY && nodes.are_remote(location, self.partner)
     }
 }
 
@@ -194,7 +197,7 @@ impl LocationGraph {
             latest: Ticks::MIN,
             transfer: 0,
             steps: 0,
-            partner: None,
+            partner: NOBODY,
             choice: Row::NONE,
         });
         number
@@ -203,6 +206,8 @@ impl LocationGraph {
     /// Brings goals and dependencies in order.
     pub(super) fn sort(&mut self) {
         self.goals.sort_by_key(|&(mark, _)| mark);
+        self.goals.shrink_to_fit();
+        self.dependencies.shrink_to_fit();
         self.order = (0..to_u32(self.dependencies.len())).collect();
         let dependencies = &self.dependencies;
         self.order.sort_by_key(|&number| dependencies[number as usize].completion);

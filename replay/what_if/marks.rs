@@ -97,6 +97,8 @@ impl Marks {
         classes: &[RowClass],
     ) -> Marks {
         let mut marks = Marks::default();
+        marks.list.reserve_exact(notes.len());
+        marks.rows.reserve_exact(notes.len());
         let mut call = Row::NONE;
         let mut polling = Polling::default();
         for (note, &completes) in notes.iter().zip(completes) {
@@ -141,6 +143,10 @@ impl Marks {
                 Noted::End => marks.add(note, Kind::Work, journal),
             }
         }
+        marks.list.shrink_to_fit();
+        marks.rows.shrink_to_fit();
+        marks.pieces.shrink_to_fit();
+        marks.completions.shrink_to_fit();
         // What lies before the end of MPI_Init is as it was.
         for mark in &mut marks.list[..marks.begin.unwrap_or(0) as usize] {
             mark.kind = Kind::Fixed;

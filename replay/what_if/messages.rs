@@ -267,7 +267,7 @@ fn answer(asked: &Asked, (limit, rendezvous): (i64, Option<u64>), graph: &mut Gr
         let completion = message.completion;
         let kind = if is_rendezvous { DependencyKind::Send } else { DependencyKind::IfRendezvous };
         let number = of.depend(completion, kind, bytes, starts);
-        of.dependencies[number as usize].partner = Some(posted_at);
+        of.dependencies[number as usize].partner = posted_at;
         of.goals.push((start, Goal::Dependency { location: sender, number, role: Role::Other }));
         if post != NO_MARK {
             goal = number;
@@ -313,7 +313,7 @@ fn receives(
         of.done.push(message);
         let done = to_u32(of.done.len() - 1);
         let Some(send) = send.filter(|send| send.position != EventNumber::NONE) else { continue };
-        let partner = Some(send.place.location);
+        let partner = send.place.location;
         let number = of.depend(completion, DependencyKind::Eager, bytes, 1);
         of.dependencies[number as usize].partner = partner;
         let if_rendezvous = match rendezvous {

@@ -138,7 +138,7 @@ impl TimedGraph {
     /// If a worker failed.
     pub fn build(
         tools: &Tools<'_>,
-        processes: &[Walked],
+        processes: &mut [Walked],
         matches: &[Matches],
         what_if: &WhatIf,
         exchange: &mut dyn Exchange,
@@ -146,11 +146,18 @@ impl TimedGraph {
         let nodes = Nodes::of_trace(tools.trace);
         let first = processes.first().map_or(0, |walked| to_u32(walked.process.range().start));
         let mut graph = Graph { first, ..Graph::default() };
+        let mut notes: Vec<Vec<Vec<Note>>> =
+            processes.iter_mut().map(|walked| std::mem::take(&mut walked.notes)).collect();
+        notes.reverse();
+        let mut notes = std::iter::from_fn(|| notes.pop());
+        let processes = &*processes;
         let (mut all_classes, mut all_rows) = (Vec::new(), Vec::new());
         for walked in processes {
             let of_paths = RowClass::of_paths(tools.trace, &walked.process.paths);
             let mut completing = completing(walked);
-            let begin = walked.notes.first().and_then(|notes| Some(notes.first()?.time));
+            // What is in marks is not kept as notes, too.
+            let all_notes = notes.next().unwrap_or_default();
+            let begin = all_notes.first().and_then(|notes| Some(notes.first()?.time));
             let polling = |path: &PathId| {
                 let region = walked.process.paths[path.index()].region;
                 tools.trace.kinds.get(region as usize).and_then(|kind| kind.polling)
@@ -158,7 +165,7 @@ impl TimedGraph {
             let kinds: Vec<Vec<_>> =
                 walked.results.severities.iter().map(|of| of.paths().iter().map(polling).collect()).collect();
             let polls = Polls::of_threads(tools.trace, walked, &kinds);
-            for (thread, notes) in walked.notes.iter().enumerate() {
+            for (thread, notes) in all_notes.into_iter().enumerate() {
                 let notes = &from_begin(notes, begin)[..];
                 let rows = walked.results.severities[thread].paths().to_vec();
                 let classes: Vec<RowClass> = rows.iter().map(|path| of_paths[path.index()]).collect();
@@ -442,8 +449,7 @@ impl TimedGraph {
 }
 
 /// Notes of a thread; one that begins in a team could have begun with its process.
-fn from_begin(notes: &[Note], begin: Option<Ticks>) -> Vec<Note> {
-    let mut notes = notes.to_vec();
+fn from_begin(mut notes: Vec<Note>, begin: Option<Ticks>) -> Vec<Note> {
     if let [first, Note { what: Noted::Team(TeamEventKind::Begin, _), .. }, ..] = &mut notes[..]
         && let Some(begin) = begin
     {

@@ -77,6 +77,7 @@ fn prediction_from_three_workers_is_what_other_numbers_take() {
     for attempt in 0..ATTEMPTS {
         let Some(master) = predicted(attempt) else { return };
         let Some(best) = &master.best else {
+            println!("workers: attempt {attempt}: not known: {:?}", master.unknown);
             failed.push(format!("not known: {:?}", master.unknown));
             continue;
         };
@@ -100,6 +101,7 @@ fn prediction_from_three_workers_is_what_other_numbers_take() {
         if errors.is_empty() {
             return;
         }
+        println!("workers: attempt {attempt}: {errors:?}");
         failed.extend(errors);
     }
     let Some(seconds) = measured(1, asleep()) else { return };

@@ -28,6 +28,7 @@ mod interop;
 mod laws;
 mod loops;
 mod masks;
+mod masters;
 mod oracle;
 mod pauses;
 mod reference;

@@ -17,7 +17,8 @@ mod records; // archives with both kinds of records say the same of one recordin
 mod regions; // regions with names and functions that tell of themselves are recorded as they are asked for
 mod stripped; // a program without symbols has functions and calls that are told apart
 mod support;
-mod waits; // wait states have the size, place and cause that the programs give them
+mod waits;
+mod workers; // what is predicted for other numbers of workers of a master is what they take // wait states have the size, place and cause that the programs give them
 
 #[path = "../blind/mod.rs"]
 mod blind; // the first culprit of a summary is the rank and the place that a seed has delayed

@@ -1,11 +1,9 @@
 //! What is known of a master, and what other numbers of workers and other chunks would take (what-if 6.2 to 6.4).
 
-use std::collections::BTreeSet;
-
 use model::Ticks;
 
 use super::farm::{Task, best, farm, numbers};
-use super::formula::{Formula, Load};
+use super::formula::Formula;
 use super::measure::{Iteration, Measured, MeasuredTask};
 use super::policies::{PART, Units, adjusting, fixed, predictive};
 use crate::what_if::lines::Line;
@@ -101,15 +99,6 @@ pub enum Unknown {
     Replay,
 }
 
-/// The largest error of the replay by tasks as it was, as a share.
-const MISFIT: f64 = 0.05;
-
-/// The largest share of the best time by which the sum of all services may differ.
-const NOISE: f64 = 0.1;
-
-/// By how much longest and shortest iterations, or tasks of them, may differ.
-const DIFFERENT: f64 = 2.0;
-
 /// Numbers of batches that are tried with chunks of one size.
 const BATCHES: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
@@ -158,7 +147,7 @@ impl Master {
         let bytes_there: u64 = measured.tasks().map(|task| task.there).sum();
         let line = network.of(bytes_there.checked_div(tasks)?);
         let services = measured.services();
-        let service = services.get(services.len().checked_sub(1).unwrap_or(0) / 2).copied();
+        let service = services.get(services.len().saturating_sub(1) / 2).copied();
         let farm_of = |workers: u32| {
             let of = |iteration: &Iteration| by_tasks(iteration, service.unwrap_or(0), workers, network);
             measured.iterations.iter().map(of).sum::<Ticks>()
@@ -222,65 +211,6 @@ impl Master {
         (self.now() - begun - self.measured) as f64 / self.measured.max(1) as f64
     }
 
-    fn why_unknown(&self, measured: &Measured, services: &[Ticks], network: &Network) -> Option<Unknown> {
-        let Some(service) = self.service else { return Some(Unknown::Service) };
-        if self.tasks < 2 * u64::from(self.count()) * self.iterations {
-            return Some(Unknown::Tasks);
-        }
-        let longest = measured.iterations.iter().map(|it| it.ticks).max().unwrap_or(0);
-        // Short ones decide nothing.
-        let counts = |it: &&Iteration| it.ticks as f64 * DIFFERENT >= longest as f64;
-        let means = || measured.iterations.iter().filter(counts).map(mean_work);
-        let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
-        let are_short = measured.iterations.iter().filter(|it| !counts(it)).map(|it| it.ticks).sum::<Ticks>();
-        if most > DIFFERENT * least || are_short as f64 > NOISE * self.measured as f64 {
-            return Some(Unknown::Iterations);
-        }
-        let quartile = |part: usize| services[(services.len() - 1) * part / 4];
-        let differs = (quartile(3) - quartile(1)).saturating_mul(self.tasks.cast_signed());
-        if differs as f64 > NOISE * self.best.1 as f64 {
-            return Some(Unknown::Noise);
-        }
-        let is_off = |iteration: &Iteration| {
-            let replayed = by_tasks(iteration, service, self.count(), network) - service;
-            (replayed - iteration.ticks).abs() as f64 > 2.0 * MISFIT * iteration.ticks as f64
-        };
-        let off: Ticks = measured.iterations.iter().filter(|it| is_off(it)).map(|it| it.ticks).sum();
-        if self.error().abs() > MISFIT || off as f64 > NOISE * self.measured as f64 {
-            return Some(Unknown::Replay);
-        }
-        None
-    }
-
-    /// The formula, where it may be used: one task for each worker in each iteration, all alike, no service to speak of, and a known
-    /// network, and only if it has the time as it was.
-    fn by_formula(&self, measured: &Measured) -> Option<Formula> {
-        let is_one_each = |iteration: &Iteration| {
-            let workers: BTreeSet<u32> = iteration.tasks.iter().map(|task| task.worker).collect();
-            iteration.tasks.len() == self.workers.len() && workers.len() == self.workers.len()
-        };
-        let service = self.service?;
-        let iterations = self.iterations as f64;
-        let (work, bytes) = (self.work as f64, self.bytes_there + self.bytes_back);
-        let serving = service as f64 * self.tasks as f64;
-        let is_served = serving <= 0.1 * work / f64::from(self.count());
-        if !measured.iterations.iter().all(is_one_each) || !is_served || self.by_byte <= 0.0 || bytes == 0 {
-            return None;
-        }
-        let formula = Formula::new(Load {
-            latency: self.latency as f64,
-            by_byte: self.by_byte,
-            bytes: bytes as f64 / iterations,
-            there: self.bytes_there as f64 / bytes as f64,
-            work: work / iterations,
-        });
-        let time = formula.time(self.count());
-        let is_near = |it: &Iteration| (time - it.ticks as f64).abs() <= 2.0 * MISFIT * it.ticks as f64;
-        let near: Ticks = measured.iterations.iter().filter(|it| is_near(it)).map(|it| it.ticks).sum();
-        let error = (time * iterations - self.measured as f64).abs() / self.measured.max(1) as f64;
-        (error <= MISFIT && near as f64 >= (1.0 - NOISE) * self.measured as f64).then_some(formula)
-    }
-
     /// All policies.
     fn chunks(&self, measured: &Measured, unit: u64, network: &Network) -> Vec<Policy> {
         let service = self.service.unwrap_or(0);
@@ -331,14 +261,9 @@ impl Master {
 }
 
 /// What an iteration takes with so many workers, replayed by tasks.
-fn by_tasks(iteration: &Iteration, service: Ticks, workers: u32, network: &Network) -> Ticks {
+pub(super) fn by_tasks(iteration: &Iteration, service: Ticks, workers: u32, network: &Network) -> Ticks {
     let tasks = iteration.tasks.iter().map(|task| network.task(task.there, task.work, task.back));
     farm(tasks, service, workers)
-}
-
-fn mean_work(iteration: &Iteration) -> f64 {
-    let work: Ticks = iteration.tasks.iter().map(|task| task.work).sum();
-    work as f64 / iteration.tasks.len().max(1) as f64
 }
 
 /// The bytes of a unit of work; 0 if each task is one, as where none is twice as long as another one.

@@ -8,6 +8,7 @@
 
 mod farm;
 mod formula;
+mod known;
 mod master;
 mod measure;
 mod messages;

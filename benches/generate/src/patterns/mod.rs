@@ -3,6 +3,7 @@
 mod all_to_all;
 mod compute;
 mod deep_calls;
+mod farm;
 mod fence;
 mod hybrid;
 mod iterations;
@@ -43,6 +44,7 @@ pub const PATTERNS: &[&Pattern] = &[
     &lock_all::PATTERN,
     &ring::PATTERN,
     &master_worker::PATTERN,
+    &farm::PATTERN,
     &ping_pong::PATTERN,
     &deep_calls::PATTERN,
     &compute::PATTERN,

@@ -228,8 +228,17 @@ fn what_cannot_be_compared_is_refused_before_the_analysis() {
 fn report_of_another_program_is_no_reference() {
     let directory = in_memory();
     let path = directory.path().join("other.cubex");
+    // One metric, call path and location: less is no report.
     let mut cube = cubex::Cube::default();
     cube.attributes.push(cubex::Attribute::new("Creator", "Score-P 8.4"));
+    cube.add_metric(cubex::Metric { unique_name: "time".into(), ..cubex::Metric::default() });
+    let main = cube.add_region(cubex::Region::named("main"));
+    cube.add_cnode(cubex::Cnode { region: main, ..cubex::Cnode::default() });
+    let node = cubex::SystemTreeNode { name: "machine m".into(), ..cubex::SystemTreeNode::default() };
+    let system_tree_node = cube.add_system_tree_node(node);
+    let group =
+        cube.add_location_group(cubex::LocationGroup { system_tree_node, ..cubex::LocationGroup::default() });
+    cube.add_location(cubex::Location { group, ..cubex::Location::default() });
     cubex::Writer::create(&path, cube).unwrap().finish().unwrap();
     let report = directory.path().join("trace.cubex");
     let options = Options { references: vec![path], ..plain(&archive("imbalance_chain.4"), &report) };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use otf2::Io;
 use replay::options::{INSTANCES, WINDOWS};
+use replay::scaling::ScalingKind;
 use replay::short::{KEPT, ShortOptions};
 use replay::{DetailsPlace, Focus, LoopChoice, MemoryLimit, Options, Semantics, WhatIf};
 
@@ -132,6 +133,16 @@ pub(crate) struct Cli {
     )]
     what_if: Option<WhatIf>,
 
+    /// Compare with reports of other sizes of the program: speed-up, and which efficiencies are lost; from five sizes on, how they grow
+    ///
+    /// These are reports of replay-analyze, one of each number of ranks, none of the trace's. They come behind EXPERIMENT.
+    #[arg(long = "reference", value_name = "REPORT", num_args = 1.., conflicts_with = "focus", hide_short_help = true)]
+    references: Vec<PathBuf>,
+
+    /// Whether the problem stays the same from size to size, or that of each rank [default: what the work of the sizes says]
+    #[arg(long, value_enum, value_name = "KIND", requires = "references", hide_short_help = true)]
+    scaling: Option<ScalingName>,
+
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
     clock_correction: bool,
@@ -180,6 +191,14 @@ enum StructureName {
     None,
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum ScalingName {
+    /// The problem stays the same
+    Strong,
+    /// That of each rank does
+    Weak,
+}
+
 impl Cli {
     /// Returns the options of the analysis; `threads` is used if the user does not give a number.
     pub(crate) fn options(&self, threads: usize) -> Options {
@@ -212,6 +231,11 @@ impl Cli {
                 keep_outside: self.keep_outside,
             }),
             what_if: self.what_if.clone(),
+            references: self.references.clone(),
+            scaling: self.scaling.map(|kind| match kind {
+                ScalingName::Strong => ScalingKind::Strong,
+                ScalingName::Weak => ScalingKind::Weak,
+            }),
             clock_correction: self.clock_correction,
             force: self.force,
             ..Options::new(&self.experiment)

@@ -36,6 +36,7 @@ use crate::report::RecordedIterations;
 use crate::report::{FocusSummary, Found};
 use crate::report_paths::ReportPaths;
 use crate::results::Instances;
+use crate::scaling::OtherRuns;
 use crate::shared::Shared;
 use crate::short::{NewDirectory, ShortOptions};
 use crate::statistics::Statistics;
@@ -76,6 +77,8 @@ pub(crate) struct Job {
     short: Option<ShortOptions>,
     /// Other conditions, under which the run is replayed.
     what_if: Option<WhatIf>,
+    /// Runs of other sizes, with which this one is compared.
+    other_runs: Option<OtherRuns>,
     /// The directory of the short archive, at the process of worker 0.
     short_directory: Option<NewDirectory>,
     /// What is known of the iterations that the recording was limited to.
@@ -133,6 +136,7 @@ impl Job {
                 archive.definition_path().display()
             )));
         }
+        let other_runs = OtherRuns::open(options, trace.processes.len(), exchange.worker() == 0)?;
         let recorded = match options.has_iterations() {
             true => RecordedIterations::read(&archive, &trace),
             false => RecordedIterations::NotLimited,
@@ -183,6 +187,7 @@ impl Job {
             phases,
             short: options.short.clone(),
             what_if: options.what_if.clone(),
+            other_runs,
             short_directory,
             recorded,
             details_place: options.details_place(),
@@ -512,6 +517,7 @@ impl Job {
             focus: focus_summary,
             recorded: if self.has_structure { self.recorded.clone() } else { RecordedIterations::NotLimited },
             predictions,
+            others: self.other_runs.as_ref(),
             details,
         };
         let (target, recorder) = (self.target.clone(), &self.archive.anchor().creator);

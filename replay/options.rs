@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use otf2::Io;
 
 use crate::focus::Focus;
+use crate::scaling::ScalingKind;
 use crate::short::ShortOptions;
 use crate::solvers;
 use crate::structure::LoopChoice;
@@ -100,6 +101,10 @@ pub struct Options {
     pub short: Option<ShortOptions>,
     /// Replay the run as it would have been under other conditions; not at all without.
     pub what_if: Option<WhatIf>,
+    /// Reports of other sizes of the program, to be compared with.
+    pub references: Vec<PathBuf>,
+    /// What stays the same from size to size; by default what the sizes say.
+    pub scaling: Option<ScalingKind>,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -126,6 +131,8 @@ impl Options {
             focus: Vec::new(),
             short: None,
             what_if: None,
+            references: Vec::new(),
+            scaling: None,
             clock_correction: false,
             force: false,
         }

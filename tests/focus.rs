@@ -149,7 +149,10 @@ fn focus_on_everything_is_no_focus_but_for_its_attributes() {
             "{name}"
         );
         let others = |table: &Table| -> BTreeMap<String, String> {
-            let kept = |key: &String| !key.starts_with("Replay::Focus") && !key.contains("do not correspond");
+            // A part of the run has no efficiencies.
+            let parts = ["Replay::Focus", "Replay::Efficiency::"];
+            let is_of_parts = |key: &String| parts.iter().any(|part| key.starts_with(part));
+            let kept = |key: &String| !is_of_parts(key) && !key.contains("do not correspond");
             table
                 .attributes
                 .iter()

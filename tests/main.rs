@@ -33,6 +33,7 @@ mod oracle;
 mod pauses;
 mod reference;
 mod robustness;
+mod scaling;
 mod second_implementation;
 mod series;
 mod serve;

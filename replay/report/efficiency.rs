@@ -30,9 +30,12 @@ struct ThreadTotals {
     threads: u64,
     work: Ticks,
     most: Ticks,
+    /// How many of them know their instructions, and their cycles; and how many these are.
+    counting: [u64; 2],
+    counts: [u64; 2],
 }
 
-wire!(ThreadTotals { threads, work, most });
+wire!(ThreadTotals { threads, work, most, counting, counts });
 wire!(WorkTotals { is_known, begun, all, initialized, finalized, first, last });
 
 impl ThreadTotals {
@@ -40,6 +43,10 @@ impl ThreadTotals {
         self.threads += other.threads;
         self.work = self.work.saturating_add(other.work);
         self.most = self.most.max(other.most);
+        for at in 0..self.counts.len() {
+            self.counting[at] += other.counting[at];
+            self.counts[at] = self.counts[at].saturating_add(other.counts[at]);
+        }
     }
 }
 
@@ -66,14 +73,16 @@ impl WorkTotals {
     }
 
     fn add_thread(&mut self, work: Option<MainThreadWork>) {
-        let Some(MainThreadWork { initialized, finalized, first, last, work }) = work else {
+        let Some(MainThreadWork { initialized, finalized, first, last, work, counts }) = work else {
             self.is_known = false;
             return;
         };
         if last < first {
             return;
         }
-        let thread = ThreadTotals { threads: 1, work, most: work };
+        let counting = counts.map(|count| u64::from(count.is_some()));
+        let counts = counts.map(Option::unwrap_or_default);
+        let thread = ThreadTotals { threads: 1, work, most: work, counting, counts };
         self.all.add(thread);
         if initialized.is_some() {
             self.begun.add(thread);
@@ -104,21 +113,24 @@ impl WorkTotals {
 
     /// The facts, with the run time on an ideal network if that is known.
     pub(super) fn facts(&self, ideal: Option<Ticks>, clock: &ClockProperties) -> Option<RunFacts> {
-        let (run, ThreadTotals { threads, work, most }) = self.known()?;
+        let (run, ThreadTotals { threads, work, most, counting, counts }) = self.known()?;
         let seconds = |ticks: Ticks| clock.seconds(ticks.into());
+        let counted = |at: usize| (counting[at] == threads).then_some(counts[at]);
         Some(RunFacts {
             ranks: threads,
             run: seconds(run),
             ideal: ideal.map(seconds),
             work: seconds(work),
             most: seconds(most),
+            instructions: counted(0),
+            cycles: counted(1),
         })
     }
 
     /// Takes the work to be what it is here, if that is known: pieces between marks of a thread are only roughly of the regions that
     /// they are said to be of.
     pub(super) fn correct(&self, efficiency: &mut Efficiency) {
-        if let Some((run, ThreadTotals { threads, work, most })) = self.known() {
+        if let Some((run, ThreadTotals { threads, work, most, .. })) = self.known() {
             *efficiency = Efficiency { work, most, ranks: threads, run, ..*efficiency };
         }
     }
@@ -129,7 +141,7 @@ mod tests {
     use super::*;
 
     fn thread(initialized: Option<Ticks>, finalized: Option<Ticks>, work: Ticks) -> Option<MainThreadWork> {
-        Some(MainThreadWork { initialized, finalized, first: 5, last: 95, work })
+        Some(MainThreadWork { initialized, finalized, first: 5, last: 95, work, counts: [Some(7), None] })
     }
 
     fn known(threads: &[Option<MainThreadWork>]) -> Option<(Ticks, u64, Ticks, Ticks)> {

@@ -17,6 +17,7 @@ mod ranges;
 mod recorded;
 mod remarks;
 mod rows;
+mod scaling;
 mod send;
 mod statistics;
 mod structure;
@@ -34,6 +35,7 @@ pub use recorded::{
     ComparedIterations, Extrapolated, ITERATIONS_TABLE, IterationColumns, IterationTimes, RecordedIterations,
     ShortProperties,
 };
+pub use scaling::ScalingSummary;
 pub(crate) use structure::loop_place;
 pub use structure::{Kind, MainLoop, StructureSummary, Unlike};
 pub(crate) use summary::printable;

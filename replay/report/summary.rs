@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::focus::FocusSummary;
 use super::recorded::RecordedIterations;
+use super::scaling::ScalingSummary;
 use super::structure::StructureSummary;
 use super::what_if::WhatIfSummary;
 use crate::coverage::{Coverage, Fate};
@@ -274,6 +275,8 @@ pub struct Summary {
     pub efficiency: Option<RunFacts>,
     /// The run under other conditions.
     pub what_if: Option<WhatIfSummary>,
+    /// Runs of other sizes beside this one.
+    pub scaling: Option<ScalingSummary>,
     /// The short archive that was written.
     pub short: Option<ShortArchive>,
     /// Time of polling, if there is any.
@@ -375,6 +378,9 @@ impl fmt::Display for Summary {
             write!(f, "{what_if}")?;
         } else if let Some(facts) = &self.efficiency {
             write_efficiency(f, facts)?;
+        }
+        if let Some(scaling) = &self.scaling {
+            write!(f, "{scaling}")?;
         }
         if !self.ranks.is_empty() {
             writeln!(f, "\nRanks that wait most:")?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cubex::{Attribute, Complete, Writer};
 use details::manifest::{BESIDE, MANIFEST, Manifest, digest, member};
+use details::scaling::SCALING;
 use details::what_if::WHAT_IF;
 use model::Paradigm;
 
@@ -15,6 +16,7 @@ use super::manifest::manifest;
 use super::names;
 use super::recorded::RecordedIterations;
 use super::remarks::Remarks;
+use super::scaling::{ScalingSummary, ticks_by_path};
 use super::send::send;
 use super::statistics::{EXTENSION, text};
 use super::structure::StructureSummary;
@@ -34,6 +36,7 @@ use crate::int::to_usize;
 use crate::options::DetailsPlace;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
+use crate::scaling::OtherRuns;
 use crate::statistics::{PatternTotal, Statistics};
 use crate::structure::FoundStructure;
 use crate::tools::Tools;
@@ -67,6 +70,8 @@ pub struct Found<'a> {
     pub recorded: RecordedIterations,
     /// The run under other conditions.
     pub predictions: Option<Predictions>,
+    /// Runs of other sizes, with which this one is compared.
+    pub others: Option<&'a OtherRuns>,
     /// The details, and where they go.
     pub details: Option<(DetailsPlace, Details)>,
 }
@@ -102,6 +107,7 @@ pub fn write(
         focus,
         mut recorded,
         mut predictions,
+        others,
         details,
     } = found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
@@ -126,6 +132,7 @@ pub fn write(
     send(tools, &locations, &index, &mut remarks, writer.as_mut(), exchange)?;
     let remarks = remarks.of_all(exchange)?;
     let run_times = std::mem::take(&mut accounts.run_times);
+    let ticks = others.map(|_| ticks_by_path(tools, &results, paths, exchange)).transpose()?;
     let written = match writer {
         Some(mut writer) => {
             let mut summary = summarize(tools, &locations, &computed, accounts, &run_times, &remarks, target);
@@ -139,6 +146,13 @@ pub fn write(
             summary.what_if = predictions.map(|predictions| WhatIfSummary::new(&predictions, clock));
             if let Some(what_if) = &summary.what_if {
                 writer.add_member(WHAT_IF, &what_if.file().to_bytes())?;
+            }
+            if let (Some(others), Some(ticks)) = (others, &ticks) {
+                let scaling = ScalingSummary::new(tools, paths, others, summary.efficiency, ticks);
+                if let Some(file) = scaling.file() {
+                    writer.add_member(SCALING, &file.to_bytes())?;
+                }
+                summary.scaling = Some(scaling);
             }
             if let Some((place, details)) = details {
                 let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
@@ -260,6 +274,7 @@ fn summarize(
         recorded: RecordedIterations::default(),
         efficiency,
         what_if: None,
+        scaling: None,
         short: None,
         polled: waiting.polled(name, seconds),
         ranks: waiting.ranks(trace, run_times, seconds),

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::int::{to_u32, truncated};
 use crate::options::Semantics;
 use crate::thread_numbers::{NO_PLACE, places};
-use crate::walk::KnownAttributes;
+use crate::walk::{KnownAttributes, KnownCounters};
 
 /// A trace's definitions in the order and form that the analysis needs.
 #[derive(Debug)]
@@ -61,6 +61,8 @@ pub struct Trace {
     has_sessions: bool,
     /// The attributes of events that the walk reads, if the trace has any.
     pub attributes: Option<KnownAttributes>,
+    /// The counters of processors that the walk reads, if the trace has any.
+    pub counters: Option<KnownCounters>,
 }
 
 /// A process of the traced program with its locations.
@@ -142,6 +144,7 @@ impl Trace {
     pub fn new(mut definitions: Definitions, semantics: Semantics) -> Result<Trace, Error> {
         definitions.regions.iter_mut().for_each(|region| unify_mpi(region, semantics));
         let attributes = KnownAttributes::find(&definitions);
+        let counters = KnownCounters::find(&definitions);
         let context = Context { semantics, attributes, has_windows: !definitions.windows.is_empty() };
         let kinds = definitions.regions.iter().map(|region| kind(region, context)).collect();
         let artificial = ARTIFICIAL.map(|(name, role)| Region {
@@ -192,6 +195,7 @@ impl Trace {
             fineness: 1,
             has_event_counts,
             attributes,
+            counters,
         })
     }
 

@@ -8,6 +8,7 @@
 mod attributes;
 mod barriers;
 mod contexts;
+mod counters;
 mod files;
 mod focus;
 mod gaps;
@@ -57,6 +58,7 @@ use crate::trace::Trace;
 use stream::Content;
 
 pub use attributes::KnownAttributes;
+pub use counters::KnownCounters;
 pub use marks::{LockTurn, Note, Noted};
 pub use sampling::Sampled;
 pub use steps::{Between, StepKey, Steps, TimedStep};

@@ -281,6 +281,10 @@ impl ProcessWalk<'_> {
             {
                 self.complete_transfer(thread, mappings, (handle, matching_id), time);
             }
+            Event::Metric { metric, metric_values } => {
+                self.take_metrics(thread, mappings, metric, metric_values);
+                self.threads[thread].ignore();
+            }
             _ => self.threads[thread].ignore(),
         }
     }

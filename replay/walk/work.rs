@@ -5,6 +5,7 @@
 
 use model::Ticks;
 
+use super::counters::Counters;
 use super::process::ProcessWalk;
 use super::thread::{Account, Thread};
 use crate::operations::TeamEventKind;
@@ -23,6 +24,8 @@ pub struct MainThreadWork {
     pub last: Ticks,
     /// Its work, in ticks.
     pub work: Ticks,
+    /// Instructions and cycles of this work; `None` of what the trace does not count.
+    pub counts: [Option<u64>; 2],
 }
 
 /// What was spent until an event, by row.
@@ -31,6 +34,7 @@ struct Snapshot {
     time: Ticks,
     rows: Vec<Ticks>,
     runtime: Ticks,
+    counters: Option<Box<Counters>>,
 }
 
 /// What the work of the main thread is computed from.
@@ -43,6 +47,8 @@ pub(super) struct MainThread {
     runtime: Ticks,
     /// When that began.
     since: Option<Ticks>,
+    /// What its counters have counted, if the trace has any.
+    pub(super) counters: Option<Box<Counters>>,
 }
 
 impl MainThread {
@@ -59,7 +65,7 @@ impl MainThread {
 
     fn snapshot(&self, thread: &Thread, time: Ticks) -> Snapshot {
         let rows = thread.accounts.iter().map(Account::time).collect();
-        Snapshot { time, rows, runtime: self.runtime }
+        Snapshot { time, rows, runtime: self.runtime, counters: self.counters.clone() }
     }
 }
 
@@ -93,17 +99,20 @@ impl ProcessWalk<'_> {
         let begin = self.main.initialized.take();
         let end = self.main.finalized.take();
         let (initialized, finalized) = (begin.as_ref().map(|it| it.time), end.as_ref().map(|it| it.time));
-        let begin = begin.unwrap_or(Snapshot { time: first, rows: Vec::new(), runtime: 0 });
         let end = end.unwrap_or_else(|| self.main.snapshot(thread, last));
         let classes = RowClass::of_paths(self.trace, self.tree.paths());
-        let mut work = end.time.saturating_sub(begin.time).saturating_sub(end.runtime - begin.runtime);
+        let rows = thread.severities.paths();
+        let is_work = |row: usize| rows.get(row).is_some_and(|path| classes[path.index()].is_work());
+        let (from, runtime) = begin.as_ref().map_or((first, 0), |begin| (begin.time, begin.runtime));
+        let mut work = end.time.saturating_sub(from).saturating_sub(end.runtime - runtime);
         // Time outside of all regions is work, too.
-        for (row, (ticks, path)) in end.rows.iter().zip(thread.severities.paths()).enumerate() {
-            if !classes[path.index()].is_work() {
-                let before = begin.rows.get(row).copied().unwrap_or(0);
-                work = work.saturating_sub(ticks.saturating_sub(before));
-            }
+        for (row, ticks) in end.rows.iter().enumerate().filter(|&(row, _)| !is_work(row)) {
+            let before = begin.as_ref().and_then(|begin| begin.rows.get(row)).copied().unwrap_or(0);
+            work = work.saturating_sub(ticks.saturating_sub(before));
         }
-        Some(MainThreadWork { initialized, finalized, first, last, work: work.max(0) })
+        let none = Counters::default();
+        let before = begin.as_ref().map(|begin| begin.counters.as_deref().unwrap_or(&none));
+        let counts = end.counters.as_ref().map_or([None; 2], |counters| counters.since(before, is_work));
+        Some(MainThreadWork { initialized, finalized, first, last, work: work.max(0), counts })
     }
 }

@@ -11,6 +11,7 @@ mod error;
 mod header;
 pub mod manifest;
 mod read;
+pub mod scaling;
 mod table;
 pub mod what_if;
 mod write;

@@ -38,6 +38,10 @@ pub struct Definitions {
     pub strings: Table<String>,
     /// Names of the attributes that events may have.
     pub attributes: Table<String>,
+    /// What metrics measure.
+    pub metric_members: Table<MetricMember>,
+    /// Metrics that are recorded together.
+    pub metric_classes: Table<MetricClass>,
 }
 
 /// A node of the system tree above the location groups.
@@ -164,6 +168,24 @@ pub struct CallingContext {
     pub source: Option<(String, u32)>,
     /// Position in [`Definitions::calling_contexts`]; `None` at a root.
     pub parent: Option<usize>,
+}
+
+/// What a metric measures.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MetricMember {
+    /// Its name, such as `PAPI_TOT_INS`.
+    pub name: String,
+    /// Whether values are whole numbers that count since the begin of the recording, in ones.
+    pub is_count: bool,
+}
+
+/// Metrics that are recorded together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MetricClass {
+    /// Positions in [`Definitions::metric_members`], in the order of values; `None` for one that is not defined.
+    pub members: Vec<Option<usize>>,
+    /// Whether there are values at each enter and leave, and nowhere else.
+    pub is_strict: bool,
 }
 
 /// A source of samples.

@@ -16,7 +16,8 @@ pub mod time;
 
 pub use definitions::{
     CallingContext, CartDimension, CartTopology, Communicator, Definitions, FileHandle, Group,
-    InterruptGenerator, Location, LocationGroup, Members, Region, SystemTreeNode, Window,
+    InterruptGenerator, Location, LocationGroup, Members, MetricClass, MetricMember, Region, SystemTreeNode,
+    Window,
 };
 pub use enumerations::{
     CollectiveOp, GroupType, LocationGroupType, LocationType, MeasurementMode, Paradigm, RegionRole,

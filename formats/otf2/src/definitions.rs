@@ -2,15 +2,17 @@
 //!
 //! Definitions precede what refers to them, as the format demands; so parents precede children and there are
 //! no cycles. An exact repetition of a definition is accepted, one that contradicts an earlier definition is
-//! refused. Kinds that no analysis uses (metrics, properties, …) are skipped.
+//! refused. Kinds that no analysis uses (properties, metrics for other locations, …) are skipped.
 
 use crate::Error;
 use crate::definition::Definition;
 use crate::definition_cursor::DefinitionCursor;
 use crate::field::UNDEFINED;
+use crate::value::ValueType;
 use model::{
     CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Definitions, FileHandle,
-    Group, InterruptGenerator, Location, LocationGroup, Members, Region, SystemTreeNode, Table, Window,
+    Group, InterruptGenerator, Location, LocationGroup, Members, MetricClass, MetricMember, Region,
+    SystemTreeNode, Table, Window,
 };
 
 /// Reads all records of the global definitions.
@@ -207,6 +209,21 @@ impl Resolver {
                 let generator = InterruptGenerator { is_of_time, is_decimal, exponent, period };
                 define(&mut self.done.interrupt_generators, reference, generator)
             }
+            Definition::MetricMember { reference, name, metric_mode, value_type, exponent, .. } => {
+                // OTF2_MetricMode: 0 accumulates from the begin. Base ^ 0 is 1.
+                let is_whole = matches!(value_type, ValueType::UINT64 | ValueType::INT64);
+                let is_count = metric_mode == 0 && exponent == 0 && is_whole;
+                let member = MetricMember { name: self.string(name)?, is_count };
+                define(&mut self.done.metric_members, reference, member)
+            }
+            Definition::MetricClass { reference, metric_members, metric_occurrence, .. } => {
+                let members = metric_members.iter();
+                let members =
+                    members.map(|member| self.done.metric_members.position(member.into())).collect();
+                // OTF2_MetricOccurrence: 0 at each enter and leave.
+                let class = MetricClass { members, is_strict: metric_occurrence == 0 };
+                define(&mut self.done.metric_classes, reference, class)
+            }
             Definition::CartDimension { reference, name, size, cart_periodicity } => {
                 let dimension =
                     CartDimension { name: self.string(name)?, size, periodic: cart_periodicity != 0 };
@@ -311,7 +328,6 @@ fn required<T>(table: &Table<T>, reference: u32, what: &str) -> Result<usize, Pr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ValueType;
     use model::{GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
 
     fn resolved(definitions: &[Definition<'_>]) -> Result<Definitions, Problem> {
@@ -374,6 +390,38 @@ mod tests {
         };
         assert_eq!(resolved(&[NAME, attribute(3)]).unwrap().attributes.find(8).unwrap(), "name");
         assert!(resolved(&[attribute(3)]).is_err());
+    }
+
+    #[test]
+    fn metrics_that_count_since_the_begin_are_told_from_others() {
+        let member = |reference, metric_mode, value_type, exponent| Definition::MetricMember {
+            reference,
+            name: 3,
+            description: UNDEFINED,
+            metric_type: 0,
+            metric_mode,
+            value_type,
+            base: 1,
+            exponent,
+            unit: UNDEFINED,
+        };
+        let class = Definition::MetricClass {
+            reference: 7,
+            metric_members: [2, 9, 0].as_slice().into(),
+            metric_occurrence: 0,
+            recorder_kind: 1,
+        };
+        let [count, tens, rate, real] = [
+            member(0, 0, ValueType::UINT64, 0),
+            member(1, 0, ValueType::UINT64, 1),
+            member(2, 2, ValueType::UINT64, 0),
+            member(3, 0, ValueType::DOUBLE, 0),
+        ];
+        let trace = resolved(&[NAME, count, tens, rate, real, class]).unwrap();
+        let counts: Vec<bool> = trace.metric_members.iter().map(|member| member.is_count).collect();
+        assert_eq!(counts, [true, false, false, false]);
+        let class = MetricClass { members: vec![Some(2), None, Some(0)], is_strict: true };
+        assert_eq!(trace.metric_classes.find(7), Some(&class));
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Names {
             archive,
             Definition::MetricMember {
                 reference: 0,
-                name: self.string_of["PAPI"],
+                name: self.string_of["PAPI_TOT_INS"],
                 description: 0,
                 metric_type: 0,
                 metric_mode: 0,
@@ -103,7 +103,7 @@ impl Names {
             Definition::MetricClass {
                 reference: 0,
                 metric_members: [0].as_slice().into(),
-                metric_occurrence: 1,
+                metric_occurrence: 0,
                 recorder_kind: 1,
             },
         );

@@ -208,11 +208,15 @@ fn of_file(event: &OfFile, handle: u32) -> Event<'static> {
 }
 
 /// The metric values that a script can record; an event borrows its list.
-static VALUES: [[MetricValue; 1]; 3] = [
-    [MetricValue { kind: ValueType::UINT64, bits: 0 }],
-    [MetricValue { kind: ValueType::UINT64, bits: 1 }],
-    [MetricValue { kind: ValueType::UINT64, bits: 2 }],
-];
+static VALUES: [[MetricValue; 1]; 64] = {
+    let mut values = [[MetricValue { kind: ValueType::UINT64, bits: 0 }]; 64];
+    let mut at = 0;
+    while at < values.len() {
+        values[at][0].bits = at as u64;
+        at += 1;
+    }
+    values
+};
 
 fn threading(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'static>> {
     let model = Paradigm::OPENMP;
@@ -240,7 +244,7 @@ fn threading(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'static>> 
             measurement_mode: if *on { MeasurementMode::ON } else { MeasurementMode::OFF },
         },
         Step::Metric(value) => {
-            let values = VALUES.get(*value as usize).expect("a metric value below 3");
+            let values = VALUES.get(*value as usize).expect("a metric value below 64");
             Event::Metric { metric: 0, metric_values: values.as_slice().into() }
         }
         _ => return None,

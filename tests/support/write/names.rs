@@ -80,9 +80,8 @@ impl Names {
             let file = trace.regions.get(&name).cloned().unwrap_or_else(|| properties(&name)).file;
             self.string(&file);
         }
-        for text in
-            ["machine", "node", "master thread", "worker thread", "stream", "values", "PAPI", "#", "MPI-IO"]
-        {
+        let of_places = ["machine", "node", "master thread", "worker thread", "stream", "values"];
+        for text in of_places.into_iter().chain(["PAPI", "PAPI_TOT_INS", "#", "MPI-IO"]) {
             self.string(text);
         }
         for rank in 0..processes(trace) {

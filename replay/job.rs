@@ -138,6 +138,7 @@ impl Job {
         }
         let phases = phases(options, &trace);
         trace.mark_phases(&phases);
+        trace.mark_phase_paths(&options.phases);
         let metrics = Metrics::new(options.causes, options.semantics);
         let formulas = Formulas::new(&trace, &metrics);
         let has_details = options.details_place() != DetailsPlace::Nowhere;
@@ -177,7 +178,7 @@ impl Job {
             focus: options.focus.clone(),
             phases,
             short: options.short.clone(),
-            what_if: options.what_if.clone(),
+            what_if: options.replayed(),
             short_directory,
             recorded,
             details_place: options.details_place(),
@@ -390,7 +391,7 @@ impl Job {
             None => None,
         };
         for walked in &mut walked {
-            walked.notes = Vec::new();
+            (walked.notes, walked.pieces, walked.borders) = Default::default();
         }
 
         progress.phase("find wait states");

@@ -3,6 +3,7 @@
 mod accounts;
 mod cube;
 mod culprits;
+mod efficiencies;
 mod focus;
 mod found;
 mod index;
@@ -25,6 +26,7 @@ mod what_if;
 mod write;
 
 pub(crate) use cube::region;
+pub use efficiencies::PhaseSummary;
 pub use focus::FocusSummary;
 pub use found::{FoundIterations, Moment};
 pub use recorded::{

@@ -5,8 +5,9 @@ use std::fmt;
 use details::what_if::{Efficiencies, SCHEMA, ScenarioTime, Time, Trust, WhatIfFile};
 use model::ClockProperties;
 
+use super::efficiencies::{PhaseSummary, additive, all_threads, write_phases, write_threads};
 use super::summary::printable;
-use crate::what_if::{Change, Efficiency, Place, Prediction, Predictions, Scenario};
+use crate::what_if::{Change, Efficiency, Levels, Place, Prediction, Predictions, Scenario};
 
 /// Shares from which on gains are only roughly right (what-if 4).
 const DOUBTFUL: f64 = 0.1;
@@ -48,6 +49,10 @@ pub struct WhatIfSummary {
     pub model_error: f64,
     /// Efficiencies of the run.
     pub efficiency: Efficiency,
+    /// Of all threads.
+    pub levels: Levels,
+    /// Of phases, in the order in which they were named.
+    pub phases: Vec<PhaseSummary>,
     /// Whether it is the standard set, of which only what gains something is printed.
     pub is_standard: bool,
     /// In the order of the scenarios; those of the standard set by what they gain, most first.
@@ -75,6 +80,12 @@ impl WhatIfSummary {
             kept: of_mpi(predictions.kept),
             model_error: share(predictions.fitted - predictions.run),
             efficiency: predictions.efficiency,
+            levels: predictions.levels.clone(),
+            phases: predictions
+                .phases
+                .iter()
+                .map(|phase| PhaseSummary::new(phase, predictions.run, clock))
+                .collect(),
             is_standard: predictions.is_standard,
             gains: predictions.list.iter().map(gain).collect(),
         }
@@ -94,14 +105,17 @@ impl WhatIfSummary {
         };
         WhatIfFile {
             efficiency: Efficiencies {
+                additive: additive(&self.levels, &self.efficiency),
                 load_balance: self.efficiency.load_balance(),
                 parallel: self.efficiency.parallel(),
                 serialisation: self.efficiency.serialisation(),
                 transfer: self.efficiency.transfer(),
             },
+            phases: self.phases.iter().map(PhaseSummary::file).collect(),
             run_time: Time { seconds: self.run, ticks: self.run_ticks },
             scenarios: self.gains.iter().map(scenario).collect(),
             schema: SCHEMA.into(),
+            threads: all_threads(&self.levels),
             ticks_per_second,
             trust: Trust { kept: self.kept, model_error: self.model_error, unexplained: self.unexplained },
         }
@@ -159,7 +173,9 @@ impl fmt::Display for WhatIfSummary {
             f,
             "Parallel efficiency of the ranks: {parallel:.1} % = load balance {balance:.1} % · serialisation \
              {serialisation:.1} % · transfer {transfer:.1} %"
-        )
+        )?;
+        write_threads(f, "", &self.levels)?;
+        write_phases(f, &self.phases)
     }
 }
 

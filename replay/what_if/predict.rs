@@ -10,9 +10,12 @@ use super::explain::{explain, tell_measured};
 use super::forward::{Forward, Lanes};
 use super::graph::{Graph, LocationGraph};
 use super::lanes::{Lane, RowChanges};
+use super::levels::Levels;
 use super::marks::{Completion, Kind, Marks};
+use super::phases::{OfThreads, Phase};
 use super::scenario::{Change, Scenario, WhatIf};
-use super::{members, messages, standard, threads};
+use super::usage::ProcessUsage;
+use super::{members, messages, phases, standard, threads, usage};
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::findings::Findings;
@@ -34,6 +37,8 @@ pub struct TimedGraph {
     /// By location and row: the class of its time, and its call path.
     classes: Vec<Vec<RowClass>>,
     rows: Vec<Vec<PathId>>,
+    /// By process: what its threads did with their time.
+    usage: Vec<ProcessUsage>,
 }
 
 /// The run time of a scenario.
@@ -62,6 +67,10 @@ pub struct Predictions {
     pub fitted: Ticks,
     /// Efficiencies of the run.
     pub efficiency: Efficiency,
+    /// Of all threads.
+    pub levels: Levels,
+    /// Of phases, in the order in which they were named.
+    pub phases: Vec<Phase>,
     /// Whether it is the standard set.
     pub is_standard: bool,
     /// In the order of the scenarios; those of the standard set by what they gain, most first.
@@ -75,6 +84,9 @@ const OF_NOTE: u64 = 400;
 /// told in all lanes.
 const OF_OPERATION: u64 = 600;
 
+/// Bytes of a border of a phase: where it is, its replayed time, its window.
+const OF_BORDER: u64 = 200;
+
 impl TimedGraph {
     /// Forecast of the memory that the graph and its replay take, in bytes.
     pub fn bytes_needed(processes: &[Walked]) -> u64 {
@@ -82,7 +94,8 @@ impl TimedGraph {
             let notes: usize = walked.notes.iter().map(Vec::len).sum();
             let Operations { sends, receives, collectives, nonblocking, .. } = &*walked.operations;
             let operations = sends.len() + receives.len() + collectives.len() + nonblocking.len();
-            OF_NOTE * notes as u64 + OF_OPERATION * operations as u64
+            let borders = walked.borders.len();
+            OF_NOTE * notes as u64 + OF_OPERATION * operations as u64 + OF_BORDER * borders as u64
         };
         processes.iter().map(of).sum()
     }
@@ -99,21 +112,32 @@ impl TimedGraph {
     ) -> Result<TimedGraph, Error> {
         let first = processes.first().map_or(0, |walked| to_u32(walked.process.range().start));
         let mut graph = Graph { first, ..Graph::default() };
-        let (mut all_classes, mut all_rows) = (Vec::new(), Vec::new());
+        let (mut all_classes, mut all_rows, mut usage) = (Vec::new(), Vec::new(), Vec::new());
         for walked in processes {
             let of_paths = classes::of_paths(tools.trace, &walked.process.paths);
             let mut completing = completing(walked);
             let begin = walked.notes.first().and_then(|notes| Some(notes.first()?.time));
+            let first_location = graph.locations.len();
             for (thread, notes) in walked.notes.iter().enumerate() {
                 let notes = &from_begin(notes, begin)[..];
                 let rows = walked.results.severities[thread].paths().to_vec();
                 let classes: Vec<RowClass> = rows.iter().map(|path| of_paths[path.index()]).collect();
                 let completes = leaves(notes, &mut completing[thread]);
-                let marks = Marks::new(notes, &completes, &walked.journals[thread], &classes);
+                let borders = if thread == 0 { &walked.borders[..] } else { &[] };
+                let marks = Marks::new(notes, &completes, &walked.pieces[thread], &classes, borders);
                 graph.locations.push(LocationGraph { marks, ..LocationGraph::default() });
                 all_classes.push(classes);
                 all_rows.push(rows);
             }
+            let threads: Vec<usage::Thread<'_>> = walked
+                .pieces
+                .iter()
+                .zip(&graph.locations[first_location..])
+                .zip(&all_classes[first_location..])
+                .map(|((pieces, of), classes)| usage::Thread { marks: &of.marks, pieces, classes })
+                .collect();
+            let phases = tools.trace.phase_paths.len();
+            usage.push(usage::of_process(&threads, &walked.operations.barriers, &walked.borders, phases));
         }
         messages::link(tools, processes, matches, &mut graph, exchange)?;
         members::link(tools, processes, matches, &mut graph, exchange)?;
@@ -141,7 +165,7 @@ impl TimedGraph {
             }
         };
         explain(tools, &mut graph, &function_of, exchange)?;
-        let mut graph = TimedGraph { graph, classes: all_classes, rows: all_rows };
+        let mut graph = TimedGraph { graph, classes: all_classes, rows: all_rows, usage };
         graph.keep();
         Ok(graph)
     }
@@ -171,6 +195,7 @@ impl TimedGraph {
         findings: &mut Findings,
         exchange: &mut dyn Exchange,
     ) -> Result<Predictions, Error> {
+        phases::check(tools, &self.usage, exchange)?;
         let paths = Paths::new(tools, processes, &self.graph, &self.classes, &self.rows);
         let begin = self.begin(exchange)?;
         let run = self.measured_end(exchange)? - begin;
@@ -194,6 +219,9 @@ impl TimedGraph {
         }
         let (work, most, ranks) = paths.useful(exchange)?;
         let efficiency = Efficiency { work, most, ranks, run, ideal };
+        let graph = (&self.graph, &self.classes[..]);
+        let OfThreads { levels, phases } =
+            phases::measure(tools, graph, (processes, &self.usage), (run, ideal), exchange)?;
         let [mpi, unexplained, kept] = self.trust(exchange)?;
         Ok(Predictions {
             is_standard: *what_if == WhatIf::Standard,
@@ -203,6 +231,8 @@ impl TimedGraph {
             kept,
             fitted,
             efficiency,
+            levels,
+            phases,
             list,
         })
     }

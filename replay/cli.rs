@@ -143,6 +143,13 @@ pub(crate) struct Cli {
     #[arg(long, value_enum, value_name = "KIND", requires = "references", hide_short_help = true)]
     scaling: Option<ScalingName>,
 
+    /// Say the efficiencies of the visits of a call path, too; may be given several times
+    ///
+    /// PATH is the last names of the call path in a row, with slashes between them. Its k-th visits by all ranks are a window. The run
+    /// is replayed on an ideal network for that, with or without --what-if.
+    #[arg(long, value_name = "PATH", value_parser = phase_path, conflicts_with = "focus", hide_short_help = true)]
+    phase: Vec<String>,
+
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
     clock_correction: bool,
@@ -236,10 +243,19 @@ impl Cli {
                 ScalingName::Strong => ScalingKind::Strong,
                 ScalingName::Weak => ScalingKind::Weak,
             }),
+            phases: self.phase.clone(),
             clock_correction: self.clock_correction,
             force: self.force,
             ..Options::new(&self.experiment)
         }
+    }
+}
+
+/// Reads the last names of a call path.
+fn phase_path(text: &str) -> Result<String, String> {
+    match text.trim_matches('/') {
+        "" => Err("expected names of a call path with slashes between them, such as main/solve".into()),
+        path => Ok(path.into()),
     }
 }
 

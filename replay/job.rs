@@ -147,6 +147,7 @@ impl Job {
         }
         let phases = phases(options, &trace);
         trace.mark_phases(&phases);
+        trace.mark_phase_paths(&options.phases);
         let metrics = Metrics::new(options.causes, options.semantics);
         let formulas = Formulas::new(&trace, &metrics);
         let has_details = options.details_place() != DetailsPlace::Nowhere;
@@ -186,7 +187,7 @@ impl Job {
             focus: options.focus.clone(),
             phases,
             short: options.short.clone(),
-            what_if: options.what_if.clone(),
+            what_if: options.replayed(),
             other_runs,
             short_directory,
             recorded,
@@ -399,6 +400,9 @@ impl Job {
             }
             None => None,
         };
+        for walked in &mut walked {
+            (walked.pieces, walked.borders) = Default::default();
+        }
 
         progress.phase("find wait states");
         let bounds = statistics::bounds(&walked, trace.semantics, exchange)?;

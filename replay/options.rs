@@ -105,6 +105,9 @@ pub struct Options {
     pub references: Vec<PathBuf>,
     /// What stays the same from size to size; by default what the sizes say.
     pub scaling: Option<ScalingKind>,
+    /// Call paths whose visits are windows of efficiencies, as names in a row with slashes between them; if there are any, the run is
+    /// replayed on an ideal network at least.
+    pub phases: Vec<String>,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -133,9 +136,16 @@ impl Options {
             what_if: None,
             references: Vec::new(),
             scaling: None,
+            phases: Vec::new(),
             clock_correction: false,
             force: false,
         }
+    }
+
+    /// Returns under which other conditions the run is replayed: efficiencies of phases need an ideal network at least.
+    pub fn replayed(&self) -> Option<WhatIf> {
+        let ideal = || (!self.phases.is_empty()).then(WhatIf::ideal);
+        self.what_if.clone().or_else(ideal)
     }
 
     /// Returns whether loops are looked for, and shown: a part of a run has none of its own.

@@ -17,6 +17,7 @@ mod details_structure;
 mod details_waits;
 mod diagnostics;
 mod documentation;
+mod efficiencies;
 mod equivalence;
 mod faults;
 mod focus;

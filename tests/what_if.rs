@@ -227,7 +227,7 @@ fn report_has_the_run_times_for_programs_and_they_keep_to_the_schema() {
     }
     for experiment in archives() {
         let report = directory.path().join("trace.cubex");
-        let options = asking(&experiment, &report, "");
+        let options = Options { phases: vec!["main".into()], ..asking(&experiment, &report, "") };
         let summary = replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap().summary.unwrap();
         let summary = summary.what_if.unwrap();
         let bytes = Report::open(&report).unwrap().member(WHAT_IF).unwrap().unwrap();

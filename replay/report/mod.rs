@@ -4,6 +4,7 @@ mod accounts;
 mod advice;
 mod cube;
 mod culprits;
+mod efficiencies;
 mod efficiency;
 mod focus;
 mod found;
@@ -29,6 +30,7 @@ mod what_if;
 mod write;
 
 pub(crate) use cube::region;
+pub use efficiencies::PhaseSummary;
 pub use focus::FocusSummary;
 pub use found::{FoundIterations, Moment};
 pub use recorded::{

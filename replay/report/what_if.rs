@@ -5,10 +5,11 @@ use std::fmt;
 use details::what_if::{Efficiencies, LatencyFile, SCHEMA, ScenarioTime, Time, Trust, WhatIfFile};
 use model::ClockProperties;
 
+use super::efficiencies::{PhaseSummary, additive, all_threads, write_phases, write_threads};
 use super::summary::printable;
 use super::{advice, masters};
 use crate::what_if::{
-    Change, Efficiency, Latency, Lever, Master, Place, Prediction, Predictions, Scenario, TOLERATED,
+    Change, Efficiency, Latency, Levels, Lever, Master, Place, Prediction, Predictions, Scenario, TOLERATED,
 };
 
 /// Shares from which on gains are only roughly right (what-if 4).
@@ -72,6 +73,10 @@ pub struct WhatIfSummary {
     pub choices: u64,
     /// How much latency the run bears.
     pub latency: Option<LatencySummary>,
+    /// Of all threads.
+    pub levels: Levels,
+    /// Of phases, in the order in which they were named.
+    pub phases: Vec<PhaseSummary>,
     /// Whether it is the standard set, of which only what gains something is printed.
     pub is_standard: bool,
     /// In the order of the scenarios; those of the standard set by what they gain, most first.
@@ -115,6 +120,12 @@ impl WhatIfSummary {
             efficiency: predictions.efficiency,
             choices: predictions.choices,
             latency: predictions.latency.as_ref().map(latency),
+            levels: predictions.levels.clone(),
+            phases: predictions
+                .phases
+                .iter()
+                .map(|phase| PhaseSummary::new(phase, predictions.run, clock))
+                .collect(),
             is_standard: predictions.is_standard,
             gains: predictions.list.iter().map(gain).collect(),
             levers: predictions.levers.clone(),
@@ -150,15 +161,18 @@ impl WhatIfSummary {
             advice: advice::all(self),
             masters: self.masters.iter().map(|master| masters::facts(master, ticks_per_second)).collect(),
             efficiency: Efficiencies {
+                additive: additive(&self.levels, &self.efficiency),
                 load_balance: self.efficiency.load_balance(),
                 parallel: self.efficiency.parallel(),
                 serialisation: self.efficiency.serialisation(),
                 transfer: self.efficiency.transfer(),
             },
             latency: self.latency.as_ref().map(latency),
+            phases: self.phases.iter().map(PhaseSummary::file).collect(),
             run_time: Time { seconds: self.run, ticks: self.run_ticks },
             scenarios: self.gains.iter().map(scenario).collect(),
             schema: SCHEMA.into(),
+            threads: all_threads(&self.levels),
             ticks_per_second,
             trust: Trust {
                 choices: self.choices,
@@ -243,6 +257,8 @@ impl fmt::Display for WhatIfSummary {
             "Parallel efficiency of the ranks: {parallel:.1} % = load balance {balance:.1} % · serialisation \
              {serialisation:.1} % · transfer {transfer:.1} %"
         )?;
+        write_threads(f, "", &self.levels)?;
+        write_phases(f, &self.phases)?;
         if let Some(latency) = &self.latency {
             writeln!(f, "{latency}")?;
         }

@@ -49,6 +49,8 @@ pub struct RegionKind {
     pub fate: Fate,
     /// The number of the phase that its outermost visits are, if these are wanted.
     pub phase: Option<u16>,
+    /// Whether it may be the last one of a call path whose visits are windows of efficiencies.
+    pub ends_phase_path: bool,
 }
 
 /// What a call does with epochs of a window.
@@ -95,6 +97,7 @@ impl RegionKind {
             | self.is_probe
             | self.polling.is_some()
             | self.phase.is_some()
+            | self.ends_phase_path
             | matches!(self.window_call, Some(WindowCall::Flush | WindowCall::Wait))
     }
 }
@@ -172,6 +175,7 @@ pub(super) fn kind(region: &Region, context: Context) -> RegionKind {
         is_disconnect: name == "comm_disconnect",
         connects: connects(&name) && semantics.replays_all_of_mpi(),
         phase: None,
+        ends_phase_path: false,
         fate: match semantics.replays_all_of_mpi() {
             true => fate_beyond_reference(&name, (region.role, class), context),
             false => None,

@@ -63,6 +63,9 @@ pub struct Trace {
     pub attributes: Option<KnownAttributes>,
     /// The counters of processors that the walk reads, if the trace has any.
     pub counters: Option<KnownCounters>,
+    /// Call paths whose visits are windows of efficiencies: names in a row with slashes between them, the last of which is that of
+    /// the region that is visited.
+    pub phase_paths: Vec<String>,
 }
 
 /// A process of the traced program with its locations.
@@ -196,6 +199,7 @@ impl Trace {
             has_event_counts,
             attributes,
             counters,
+            phase_paths: Vec::new(),
         })
     }
 
@@ -244,6 +248,18 @@ impl Trace {
         for (region, kind) in self.definitions.regions.iter().zip(&mut self.kinds) {
             let phase = names_of(region).into_iter().filter_map(|name| places.get(name).copied()).min();
             kind.phase = phase.and_then(|phase| u16::try_from(phase).ok());
+        }
+    }
+
+    /// Makes visits of these call paths windows of efficiencies.
+    pub fn mark_phase_paths(&mut self, paths: &[String]) {
+        paths.clone_into(&mut self.phase_paths);
+        for at in 0..self.kinds.len() {
+            let name = format!("/{}/", self.region_name(to_u32(at)));
+            let paths = self.phase_paths.iter().map(|path| format!("/{path}/"));
+            // A name may have slashes, too.
+            self.kinds[at].ends_phase_path =
+                paths.into_iter().any(|path| path.ends_with(&name) || name.ends_with(&path));
         }
     }
 

@@ -151,6 +151,9 @@ impl ProcessWalk<'_> {
                 state.mark_silent_call(frame.row);
             }
         }
+        if kind.ends_phase_path && thread == 0 {
+            self.note_border(frame.path, false, time);
+        }
         close_call(&frame, is_outermost, (time, ticks), self.trace, &mut self.operations, &mut self.coverage);
         if is_first_init {
             self.threads.iter_mut().for_each(|thread| thread.elapsed = Elapsed::default());

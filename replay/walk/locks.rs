@@ -32,10 +32,6 @@ impl ProcessWalk<'_> {
             self.threads[thread].ignore();
             return;
         }
-        if self.threads[thread].notes.is_some() {
-            // What the wait for it took lies before the note.
-            self.threads[thread].account_innermost(time);
-        }
         self.note_threads(thread, Noted::Acquire((model.0, lock, order)), time);
         let location = self.threads[thread].location;
         let frame = self.threads[thread].stack.last();

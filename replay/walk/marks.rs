@@ -15,6 +15,8 @@ pub struct Note {
     pub time: Ticks,
     /// Time before it lies in front of this position of the journal.
     pub position: JournalPosition,
+    /// Time before it lies in front of this position among the pieces of time between notes.
+    pub pieces: JournalPosition,
     /// What happened.
     pub what: Noted,
 }
@@ -50,23 +52,27 @@ pub type LockTurn = (u8, u32, u32);
 impl Thread {
     /// Notes an event; the time so far was accounted for.
     pub(super) fn note(&mut self, what: Noted, time: Ticks) {
-        let Thread { notes: Some(notes), numbering: Numbering::Journal(journal), .. } = self else { return };
+        let Thread { notes: Some(notes), numbering: Numbering::Journal(journal), pieces, .. } = self else {
+            return;
+        };
         let position = journal.len();
+        pieces.close();
+        let pieces = pieces.len();
         let is_first = notes.is_empty();
         if is_first {
-            notes.push(Note { time, position, what: Noted::Begin });
+            notes.push(Note { time, position, pieces, what: Noted::Begin });
         }
         // Clocks of threads may go backwards.
         let time = notes.last().map_or(time, |last| time.max(last.time));
-        notes.push(Note { time, position, what });
+        notes.push(Note { time, position, pieces, what });
     }
 
     /// Notes the last record, behind all of the journal.
     pub(super) fn note_end(&mut self, position: JournalPosition) {
-        let now = self.now;
+        let (now, pieces) = (self.now, self.pieces.len());
         if let Some(notes) = self.notes.as_mut().filter(|notes| !notes.is_empty()) {
             let time = notes.last().map_or(now, |last| now.max(last.time));
-            notes.push(Note { time, position, what: Noted::End });
+            notes.push(Note { time, position, pieces, what: Noted::End });
         }
     }
 
@@ -75,7 +81,8 @@ impl Thread {
         if let Some(notes) = &mut self.notes
             && notes.is_empty()
         {
-            notes.push(Note { time, position: JournalPosition::default(), what: Noted::Begin });
+            let position = JournalPosition::default();
+            notes.push(Note { time, position, pieces: position, what: Noted::Begin });
         }
     }
 }
@@ -85,6 +92,9 @@ impl ProcessWalk<'_> {
     /// section.
     pub(super) fn note_enter(&mut self, thread: usize, region: u32, barrier: u32, time: Ticks) {
         let Some(kind) = self.trace.kinds.get(region as usize) else { return };
+        if kind.ends_phase_path && thread == 0 {
+            self.note_border(self.threads[0].stack.path(), true, time);
+        }
         let state = &mut self.threads[thread];
         let is_critical = || {
             let region = &self.trace.definitions.regions[region as usize];
@@ -100,8 +110,15 @@ impl ProcessWalk<'_> {
 
     /// Notes an event of threads. Inside of a call of MPI there is none: its time is that of the call.
     pub(super) fn note_threads(&mut self, thread: usize, what: Noted, time: Ticks) {
-        if self.threads[thread].stack.mpi_depth == 0 {
-            self.threads[thread].note(what, time);
+        let state = &mut self.threads[thread];
+        if state.stack.mpi_depth > 0 || state.notes.is_none() {
+            return;
         }
+        // Locks are acquired and released within a region: what lies before is not behind. Of a region that was sampled it is not known whether the time was spent there.
+        let is_within = state.stack.last().is_some_and(|frame| frame.context == NONE);
+        if is_within && matches!(what, Noted::Acquire(_) | Noted::Release(_)) {
+            state.account_innermost(time);
+        }
+        state.note(what, time);
     }
 }

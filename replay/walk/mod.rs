@@ -17,6 +17,7 @@ mod locks;
 mod marks;
 mod one_sided;
 mod pending;
+mod phases;
 mod polls;
 mod probes;
 mod process;
@@ -60,6 +61,7 @@ use stream::Content;
 pub use attributes::KnownAttributes;
 pub use counters::KnownCounters;
 pub use marks::{LockTurn, Note, Noted};
+pub use phases::Border;
 pub use sampling::Sampled;
 pub use steps::{Between, StepKey, Steps, TimedStep};
 pub(crate) use stream::FARTHEST;
@@ -188,6 +190,10 @@ pub struct Walked {
     pub steps: Vec<Steps>,
     /// Events of each location between which durations are taken; none unless they were noted.
     pub notes: Vec<Vec<Note>>,
+    /// By location: pieces of time between these; none unless events are noted.
+    pub pieces: Vec<Journal>,
+    /// Where the main thread enters and leaves phases of which efficiencies are wanted; none unless events are noted.
+    pub borders: Vec<Border>,
     /// Visits of phases by the main thread, in the order of their ends; none unless regions are phases.
     pub visits: Vec<Visit>,
     /// The part that later steps add to.

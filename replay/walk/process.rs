@@ -13,6 +13,7 @@ use super::focus::PhaseVisits;
 use super::gaps::{Counts, MissingOperations, Resumed};
 use super::locks::Locks;
 use super::one_sided::OpenEpochs;
+use super::phases::Borders;
 use super::polls::Asking;
 use super::requests::Requests;
 use super::stack::{Frame, NONE};
@@ -71,6 +72,8 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) phases: PhaseVisits,
     /// What the work of the main thread is computed from.
     pub(super) main: MainThread,
+    /// Where the main thread enters and leaves phases of which efficiencies are wanted.
+    pub(super) borders: Borders,
     /// Whether the first MPI_Init, and the first MPI_Finalize, was left.
     pub(super) was_initialized: bool,
     pub(super) was_finalized: bool,
@@ -118,6 +121,7 @@ impl<'t> ProcessWalk<'t> {
             outermost: Vec::new(),
             phases: PhaseVisits::default(),
             main: MainThread::default(),
+            borders: Borders::default(),
             was_initialized: false,
             was_finalized: false,
         }
@@ -405,7 +409,8 @@ impl<'t> ProcessWalk<'t> {
         let count = self.threads.len();
         let (mut locations, mut severities) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut journals, mut records) = (Vec::new(), Vec::new());
-        let (mut timelines, mut steps, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut timelines, mut steps) = (Vec::new(), Vec::new());
+        let (mut notes, mut pieces) = (Vec::new(), Vec::new());
         for (number, thread) in self.threads.iter_mut().enumerate() {
             match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
                 Numbering::Nothing | Numbering::Calls(_) => {}
@@ -424,7 +429,11 @@ impl<'t> ProcessWalk<'t> {
             severities.push(thread.finish(time, visits));
             timelines.extend(thread.timeline.take().map(|timeline| timeline.finish()));
             steps.extend(thread.steps.take().map(|steps| steps.finish()));
-            notes.extend(thread.notes.take());
+            if let Some(of_location) = thread.notes.take() {
+                notes.push(of_location);
+                thread.pieces.shrink();
+                pieces.push(std::mem::take(&mut thread.pieces));
+            }
             let end = thread.at_finalize.unwrap_or(thread.elapsed);
             locations.push(WalkedLocation {
                 location: thread.location as usize,
@@ -443,6 +452,8 @@ impl<'t> ProcessWalk<'t> {
             records,
             steps,
             notes,
+            pieces,
+            borders: self.borders.list,
             visits: self.phases.visits,
             results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }

@@ -105,6 +105,9 @@ pub(super) struct Thread {
     pub(super) steps: Option<Box<StepCollector>>,
     /// Events between which durations are taken, if they are noted.
     pub(super) notes: Option<Vec<Note>>,
+    /// Pieces of time between these events. The journal has other ones: it knows no more than what lies between its own marks, and
+    /// must not depend on what is noted.
+    pub(super) pieces: Journal,
     /// The windows in which things count; `None` if all count.
     pub(super) windows: Option<Arc<Windows>>,
 }
@@ -134,6 +137,7 @@ impl Thread {
             timeline: bins.map(|bins| Box::new(ThreadTimeline::new(bins))),
             steps: has_steps.then(Box::default),
             notes: None,
+            pieces: Journal::default(),
             windows: None,
         }
     }
@@ -253,6 +257,9 @@ impl Thread {
     /// Adds exclusive time from a time on to a row.
     #[inline(always)]
     pub(super) fn add_time(&mut self, row: Row, begin: Ticks, ticks: Ticks) {
+        if self.notes.is_some() {
+            self.pieces.spend(row, ticks);
+        }
         if self.windows.is_some() {
             return self.add_focused_time(row, begin, ticks);
         }

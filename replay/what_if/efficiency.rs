@@ -33,6 +33,11 @@ impl Efficiency {
         share(self.ideal as f64, self.run as f64)
     }
 
+    /// Communication: serialisation and transfer together, the most work in relation to the run time.
+    pub fn communication(&self) -> f64 {
+        share(self.most as f64, self.run as f64)
+    }
+
     /// Parallel efficiency: the product of all, the mean work in relation to the run time.
     pub fn parallel(&self) -> f64 {
         share(self.mean(), self.run as f64)

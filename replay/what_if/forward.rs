@@ -23,7 +23,7 @@ use crate::wire::Wire;
 const MARKS: usize = 1024;
 
 /// Times of one event in all lanes.
-type Times<const K: usize> = [Ticks; K];
+pub(super) type Times<const K: usize> = [Ticks; K];
 
 /// A message between workers: a start, or the begin of a member, has these times.
 #[derive(Clone, Copy, Debug)]
@@ -151,9 +151,29 @@ pub(super) struct Forward<'a, const K: usize> {
     keeps_calls: [bool; K],
     /// What the location tells that goes on.
     told: Vec<Told<K>>,
+    watched: Option<Watched<'a, K>>,
     findings: &'a mut Findings,
     /// Whether a location waits for itself as its messages wait for their receives in these scenarios.
     has_deadlock: bool,
+}
+
+/// Marks whose replayed times are kept.
+#[derive(Debug)]
+struct Watched<'a, const K: usize> {
+    /// By location, in rising order.
+    marks: &'a [Vec<u32>],
+    /// By location: the times of these marks.
+    times: Vec<Vec<Times<K>>>,
+}
+
+impl<const K: usize> Watched<'_, K> {
+    /// Keeps the times of a mark of a location, if they are wanted.
+    fn see(&mut self, at: usize, mark: usize, times: Times<K>) {
+        let seen = &mut self.times[at];
+        if self.marks[at].get(seen.len()).is_some_and(|&next| next as usize == mark) {
+            seen.push(times);
+        }
+    }
 }
 
 impl<const K: usize> std::fmt::Debug for Forward<'_, K> {
@@ -213,9 +233,21 @@ impl<'a, const K: usize> Forward<'a, K> {
             told: Vec::new(),
             places,
             kept: Kept::default(),
+            watched: None,
             findings,
             has_deadlock: false,
         }
+    }
+
+    /// Keeps the times of some marks: by location, in rising order.
+    pub(super) fn watch(&mut self, marks: &'a [Vec<u32>]) {
+        let times = marks.iter().map(|marks| Vec::with_capacity(marks.len())).collect();
+        self.watched = Some(Watched { marks, times });
+    }
+
+    /// The times that were kept, by location.
+    pub(super) fn seen(self) -> Vec<Vec<Times<K>>> {
+        self.watched.map(|watched| watched.times).unwrap_or_default()
     }
 
     /// The latest begin of `MPI_Finalize`, or the latest end of a location where there is none; of each lane.
@@ -329,6 +361,9 @@ impl<'a, const K: usize> Forward<'a, K> {
                 }
             };
             (0..K).for_each(|lane| place.moved[lane] += u64::from(times[lane] != lanes[lane].of(mark.time)));
+            if let Some(watched) = &mut self.watched {
+                watched.see(at, place.next, times);
+            }
             place.now = times;
             if has_heard {
                 place.heard = times;

@@ -8,7 +8,7 @@ use crate::ids::{JournalPosition, Row};
 use crate::int::to_u32;
 use crate::journal::Journal;
 use crate::operations::TeamEventKind;
-use crate::walk::{Note, Noted};
+use crate::walk::{Border, Note, Noted};
 
 /// Where the time of a mark comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +32,8 @@ pub(super) struct Mark {
     pub pieces_end: u32,
     /// Its place in the journal of the location.
     pub position: JournalPosition,
+    /// Its place among the pieces of time between notes.
+    pub pieces: JournalPosition,
     /// Of the enter of an outermost call of MPI: when the call was left; [`Ticks::MIN`] of others.
     pub left: Ticks,
 }
@@ -85,32 +87,39 @@ pub(super) struct Marks {
     pub end: Option<u32>,
     /// Events of threads: what it was, and its mark.
     pub threads: Vec<(Noted, u32)>,
+    /// By border of a phase: the mark before it.
+    pub borders: Vec<u32>,
 }
 
 impl Marks {
-    /// Of a location with these notes; `completes` says of each note whether it is the leave of a call that completes something.
+    /// Of a location with these notes, and pieces of time between them; `completes` says of each note whether it is the leave of a call that completes something.
     pub(super) fn new(
         notes: &[Note],
         completes: &[bool],
         polls: &Polls<'_>,
-        journal: &Journal,
+        noted: &Journal,
         classes: &[RowClass],
+        borders: &[Border],
     ) -> Marks {
         let mut marks = Marks::default();
         marks.list.reserve_exact(notes.len());
         marks.rows.reserve_exact(notes.len());
         let mut call = Row::NONE;
         let mut polling = Polling::default();
-        for (note, &completes) in notes.iter().zip(completes) {
+        let mut borders = borders.iter().peekable();
+        for (number, (note, &completes)) in notes.iter().zip(completes).enumerate() {
+            while borders.next_if(|border| border.notes as usize <= number).is_some() {
+                marks.borders.push(to_u32(marks.list.len().saturating_sub(1)));
+            }
             polling.take(&mut marks, note, completes, polls);
             match note.what {
-                Noted::Begin => marks.add(note, Kind::Fixed, journal),
+                Noted::Begin => marks.add(note, Kind::Fixed, noted),
                 Noted::Enter(row) => {
                     call = row;
                     if is_of(row, classes, RowClass::Finalize) {
                         marks.end = Some(to_u32(marks.list.len()));
                     }
-                    marks.add(note, Kind::Work, journal);
+                    marks.add(note, Kind::Work, noted);
                 }
                 Noted::Leave => {
                     if let Some(enter) = marks.list.last_mut() {
@@ -118,31 +127,32 @@ impl Marks {
                     }
                     if is_of(call, classes, RowClass::Init) {
                         marks.begin = Some(to_u32(marks.list.len()));
-                        marks.add(note, Kind::Fixed, journal);
+                        marks.add(note, Kind::Fixed, noted);
                     } else if completes {
-                        marks.complete(note, call, journal);
+                        marks.complete(note, call, noted);
                     }
                 }
                 Noted::Team(kind, _) => {
                     marks.threads.push((note.what, to_u32(marks.list.len())));
                     match kind {
-                        TeamEventKind::Fork | TeamEventKind::End => marks.add(note, Kind::Work, journal),
+                        TeamEventKind::Fork | TeamEventKind::End => marks.add(note, Kind::Work, noted),
                         TeamEventKind::Begin | TeamEventKind::Join => {
-                            marks.complete(note, Row::NONE, journal);
+                            marks.complete(note, Row::NONE, noted);
                         }
                     }
                 }
                 Noted::LeaveBarrier(_) | Noted::Acquire(_) => {
                     marks.threads.push((note.what, to_u32(marks.list.len())));
-                    marks.complete(note, Row::NONE, journal);
+                    marks.complete(note, Row::NONE, noted);
                 }
                 Noted::EnterBarrier(_) | Noted::EnterCritical | Noted::Release(_) => {
                     marks.threads.push((note.what, to_u32(marks.list.len())));
-                    marks.add(note, Kind::Work, journal);
+                    marks.add(note, Kind::Work, noted);
                 }
-                Noted::End => marks.add(note, Kind::Work, journal),
+                Noted::End => marks.add(note, Kind::Work, noted),
             }
         }
+        marks.borders.extend(borders.map(|_| to_u32(marks.list.len().saturating_sub(1))));
         marks.list.shrink_to_fit();
         marks.rows.shrink_to_fit();
         marks.pieces.shrink_to_fit();
@@ -161,7 +171,7 @@ impl Marks {
         self.rows.truncate(mark + 1);
     }
 
-    fn complete(&mut self, note: &Note, row: Row, journal: &Journal) {
+    fn complete(&mut self, note: &Note, row: Row, noted: &Journal) {
         let at = to_u32(self.completions.len());
         self.completions.push(Completion {
             mark: to_u32(self.list.len()),
@@ -174,13 +184,13 @@ impl Marks {
             completes_messages: false,
             fitted: 0,
         });
-        self.add(note, Kind::Completion(at), journal);
+        self.add(note, Kind::Completion(at), noted);
     }
 
-    fn add(&mut self, note: &Note, kind: Kind, journal: &Journal) {
+    fn add(&mut self, note: &Note, kind: Kind, noted: &Journal) {
         if let (Kind::Work, Some(&before)) = (kind, self.list.last()) {
             let first = self.pieces.len();
-            let pieces = journal.pieces(before.position..note.position.max(before.position));
+            let pieces = noted.pieces(before.pieces..note.pieces);
             self.pieces
                 .extend(pieces.filter(|&(_, ticks)| ticks != 0).map(|(row, ticks)| Piece { row, ticks }));
             let known: Ticks = self.pieces[first..].iter().map(|piece| piece.ticks).sum();
@@ -196,6 +206,7 @@ impl Marks {
             kind,
             pieces_end: to_u32(self.pieces.len()),
             position,
+            pieces: note.pieces,
             left: Ticks::MIN,
         });
     }

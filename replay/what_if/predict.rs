@@ -11,13 +11,16 @@ use super::forward::{Forward, Lanes};
 use super::graph::{DependencyKind, Graph, LocationGraph};
 use super::lanes::{Lane, RowChanges};
 use super::latency::Latency;
+use super::levels::Levels;
 use super::levers::{Lever, levers};
 use super::marks::{Completion, Kind, Marks};
 use super::nodes::Nodes;
+use super::phases::{OfThreads, Phase};
 use super::polls::Polls;
 use super::scenario::{Change, Scenario, WhatIf};
+use super::usage::ProcessUsage;
 use super::workers::{self, Master, Network};
-use super::{members, messages, standard, threads};
+use super::{members, messages, phases, standard, threads, usage};
 use crate::causes::ComparedWork;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
@@ -47,6 +50,8 @@ pub struct TimedGraph {
     network: Network,
     /// Masters and their workers, if the standard set is asked for.
     masters: Vec<Master>,
+    /// By process: what its threads did with their time.
+    pub(super) usage: Vec<ProcessUsage>,
 }
 
 /// The run time of a scenario.
@@ -103,6 +108,10 @@ pub struct Predictions {
     pub choices: u64,
     /// How much latency the run bears; of the standard set.
     pub latency: Option<Latency>,
+    /// Of all threads.
+    pub levels: Levels,
+    /// Of phases, in the order in which they were named.
+    pub phases: Vec<Phase>,
     /// Whether it is the standard set.
     pub is_standard: bool,
     /// In the order of the scenarios; those of the standard set by what they gain, most first.
@@ -120,6 +129,9 @@ const OF_NOTE: u64 = 400;
 /// told in all lanes.
 const OF_OPERATION: u64 = 600;
 
+/// Bytes of a border of a phase: where it is, its replayed time, its window.
+const OF_BORDER: u64 = 200;
+
 impl TimedGraph {
     /// Forecast of the memory that the graph and its replay take, in bytes.
     pub fn bytes_needed(processes: &[Walked]) -> u64 {
@@ -127,7 +139,8 @@ impl TimedGraph {
             let notes: usize = walked.notes.iter().map(Vec::len).sum();
             let Operations { sends, receives, collectives, nonblocking, .. } = &*walked.operations;
             let operations = sends.len() + receives.len() + collectives.len() + nonblocking.len();
-            OF_NOTE * notes as u64 + OF_OPERATION * operations as u64
+            let borders = walked.borders.len();
+            OF_NOTE * notes as u64 + OF_OPERATION * operations as u64 + OF_BORDER * borders as u64
         };
         processes.iter().map(of).sum()
     }
@@ -151,7 +164,7 @@ impl TimedGraph {
         notes.reverse();
         let mut notes = std::iter::from_fn(|| notes.pop());
         let processes = &*processes;
-        let (mut all_classes, mut all_rows) = (Vec::new(), Vec::new());
+        let (mut all_classes, mut all_rows, mut usage) = (Vec::new(), Vec::new(), Vec::new());
         for walked in processes {
             let of_paths = RowClass::of_paths(tools.trace, &walked.process.paths);
             let mut completing = completing(walked);
@@ -165,16 +178,28 @@ impl TimedGraph {
             let kinds: Vec<Vec<_>> =
                 walked.results.severities.iter().map(|of| of.paths().iter().map(polling).collect()).collect();
             let polls = Polls::of_threads(tools.trace, walked, &kinds);
+            let first_location = graph.locations.len();
             for (thread, notes) in all_notes.into_iter().enumerate() {
                 let notes = &from_begin(notes, begin)[..];
                 let rows = walked.results.severities[thread].paths().to_vec();
                 let classes: Vec<RowClass> = rows.iter().map(|path| of_paths[path.index()]).collect();
                 let completes = leaves(notes, &mut completing[thread]);
-                let marks = Marks::new(notes, &completes, &polls[thread], &walked.journals[thread], &classes);
+                let borders = if thread == 0 { &walked.borders[..] } else { &[] };
+                let marks =
+                    Marks::new(notes, &completes, &polls[thread], &walked.pieces[thread], &classes, borders);
                 graph.locations.push(LocationGraph { marks, ..LocationGraph::default() });
                 all_classes.push(classes);
                 all_rows.push(rows);
             }
+            let threads: Vec<usage::Thread<'_>> = walked
+                .pieces
+                .iter()
+                .zip(&graph.locations[first_location..])
+                .zip(&all_classes[first_location..])
+                .map(|((pieces, of), classes)| usage::Thread { marks: &of.marks, pieces, classes })
+                .collect();
+            let phases = tools.trace.phase_paths.len();
+            usage.push(usage::of_process(&threads, &walked.operations.barriers, &walked.borders, phases));
         }
         let limits =
             messages::link(tools, processes, matches, what_if.rendezvous(), (&mut graph, &nodes), exchange)?;
@@ -213,7 +238,7 @@ impl TimedGraph {
             WhatIf::Scenarios(_) => Vec::new(),
         };
         let mut graph =
-            TimedGraph { graph, classes: all_classes, rows: all_rows, nodes, lines, network, masters };
+            TimedGraph { graph, classes: all_classes, rows: all_rows, nodes, lines, network, masters, usage };
         graph.keep();
         Ok(graph)
     }
@@ -243,6 +268,7 @@ impl TimedGraph {
         findings: &mut Findings,
         exchange: &mut dyn Exchange,
     ) -> Result<Predictions, Error> {
+        phases::check(tools, &self.usage, exchange)?;
         let paths = Paths::new(tools, processes, self, stretches);
         let begin = self.begin(exchange)?;
         let run = self.measured_end(exchange)? - begin;
@@ -274,6 +300,7 @@ impl TimedGraph {
         }
         let (work, most, ranks) = paths.useful(exchange)?;
         let efficiency = Efficiency { work, most, ranks, run, ideal };
+        let OfThreads { levels, phases } = phases::measure(tools, self, processes, (run, ideal), exchange)?;
         let [mpi, unexplained, kept] = self.trust(exchange)?;
         let levers = match what_if {
             WhatIf::Standard => levers(&list, run, mpi, (&paths, &self.network), exchange)?,
@@ -289,6 +316,8 @@ impl TimedGraph {
             efficiency,
             choices: self.choices(exchange)?,
             latency,
+            levels,
+            phases,
             list,
             levers,
             masters: self.masters.clone(),

@@ -38,6 +38,11 @@ impl WhatIf {
         }
     }
 
+    /// An ideal network, and nothing else.
+    pub fn ideal() -> WhatIf {
+        WhatIf::Scenarios(vec![Scenario::of(Change::Ideal.to_string(), Change::Ideal)])
+    }
+
     /// Reads scenarios with commas between them; a scenario is changes with `+` between them. Commas and `+` in brackets
     /// belong to names of functions. Without any it is the standard set.
     ///

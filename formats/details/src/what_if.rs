@@ -27,12 +27,16 @@ pub struct WhatIfFile {
     pub latency: Option<LatencyFile>,
     /// Processes that hand out work to others; only with the standard set.
     pub masters: Vec<MasterFacts>,
+    /// Efficiencies of phases, in the order in which they were named.
+    pub phases: Vec<WhatIfPhase>,
     /// The run time as it was.
     pub run_time: Time,
     /// In the order in which they were asked for; those of the standard set by what they gain, most first.
     pub scenarios: Vec<ScenarioTime>,
     /// `replay-what-if/1`.
     pub schema: String,
+    /// Efficiencies of all threads; none if no rank has any but its main one.
+    pub threads: Option<AllThreads>,
     /// Ticks of a second.
     pub ticks_per_second: u64,
     /// How far to trust run times.
@@ -68,6 +72,8 @@ pub struct LatencyFile {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Efficiencies {
+    /// The same as differences: what each lacks is a share of the run time that is lost.
+    pub additive: Shares,
     /// Mean work in relation to the most.
     pub load_balance: f64,
     /// Mean work in relation to the run time: the product of the others.
@@ -76,6 +82,124 @@ pub struct Efficiencies {
     pub serialisation: f64,
     /// The run time on an ideal network in relation to the real one.
     pub transfer: f64,
+}
+
+/// Efficiencies of main threads, from 0 to 1.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Shares {
+    /// Serialisation and transfer together.
+    pub communication: f64,
+    /// Load balance.
+    pub load_balance: f64,
+    /// Mean work in relation to the run time.
+    pub parallel: f64,
+    /// Serialisation; unknown if the windows of a phase take longer on an ideal network.
+    pub serialisation: Option<f64>,
+    /// Transfer; unknown in the same case.
+    pub transfer: Option<f64>,
+}
+
+/// Efficiencies of all threads.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AllThreads {
+    /// As differences: what each lacks is a share of the run time that is lost.
+    pub additive: AllThreadsShares,
+    /// What threads do that do not work.
+    pub idle: IdleTime,
+    /// The fewest threads of a rank.
+    pub least: u32,
+    /// The most threads of a rank.
+    pub most: u32,
+    /// As factors.
+    pub multiplicative: AllThreadsShares,
+    /// Mean work of all threads in relation to the run time: process · thread.
+    pub parallel: f64,
+}
+
+/// Efficiencies of processes and of their threads, from 0 to 1.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AllThreadsShares {
+    /// Of processes: load balance of main threads outside of MPI.
+    pub load_balance: f64,
+    /// Of processes: load balance, serialisation and transfer together.
+    pub process: f64,
+    /// Of threads in parallel regions.
+    pub region: f64,
+    /// Of threads outside of parallel regions.
+    pub serial: f64,
+    /// Of processes: serialisation; unknown if the windows of a phase take longer on an ideal network.
+    pub serialisation: Option<f64>,
+    /// Of threads: in and outside of parallel regions together.
+    pub thread: f64,
+    /// Of processes: transfer; unknown like serialisation.
+    pub transfer: Option<f64>,
+}
+
+/// Time of threads without work while their process is outside of MPI, as shares of the run time of all.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IdleTime {
+    /// Outside of parallel regions.
+    pub outside: f64,
+    /// All else in parallel regions.
+    pub rest: f64,
+    /// In parallel regions, waiting for the slowest thread.
+    pub waiting: f64,
+}
+
+/// A phase: visits of a call path.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WhatIfPhase {
+    /// The rank with the fewest visits.
+    pub least: RankVisits,
+    /// The rank with the most.
+    pub most: RankVisits,
+    /// The call path, as `--phase` takes it.
+    pub path: String,
+    /// What is known if all ranks have equally many visits; else nothing.
+    pub windows: Option<PhaseTimes>,
+}
+
+/// A rank, and how often it comes to a phase.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RankVisits {
+    /// The rank.
+    pub rank: u32,
+    /// Its outermost visits.
+    pub visits: u64,
+}
+
+/// The windows of a phase: the k-th visits of all ranks, from the first enter to the last leave.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PhaseTimes {
+    /// Efficiencies of main threads in the windows.
+    pub efficiency: PhaseEfficiencies,
+    /// The time of all windows on an ideal network.
+    pub ideal: Time,
+    /// The part of the windows that lies in those before.
+    pub overlap: Time,
+    /// The time of all windows.
+    pub run_time: Time,
+    /// The share of the run time that lies in windows.
+    pub share: f64,
+    /// Efficiencies of all threads; none as in the run, or if visits begin or end in parallel regions.
+    pub threads: Option<AllThreads>,
+}
+
+/// Efficiencies of main threads in both forms.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PhaseEfficiencies {
+    /// As differences.
+    pub additive: Shares,
+    /// As factors.
+    pub multiplicative: Shares,
 }
 
 /// The run time of a scenario.

@@ -100,6 +100,9 @@ pub struct Options {
     pub short: Option<ShortOptions>,
     /// Replay the run as it would have been under other conditions; not at all without.
     pub what_if: Option<WhatIf>,
+    /// Write the run as it would have been in the only scenario of these as an archive, to this directory. With a
+    /// [`report`](Options::report) that is of the predicted run.
+    pub predict: Option<PathBuf>,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -126,9 +129,15 @@ impl Options {
             focus: Vec::new(),
             short: None,
             what_if: None,
+            predict: None,
             clock_correction: false,
             force: false,
         }
+    }
+
+    /// Returns whether the report is that of the predicted run.
+    pub fn reports_predicted(&self) -> bool {
+        self.predict.is_some() && self.report.is_some()
     }
 
     /// Returns whether loops are looked for, and shown: a part of a run has none of its own.

@@ -30,6 +30,7 @@ mod loops;
 mod masks;
 mod oracle;
 mod pauses;
+mod predict;
 mod reference;
 mod robustness;
 mod second_implementation;

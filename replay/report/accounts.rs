@@ -23,6 +23,8 @@ pub(super) struct Accounts {
     pub(super) violations: Option<Violations>,
     /// The part of the run that counts; `None` if all does.
     pub(super) focus: Option<FocusSummary>,
+    /// What a run that was not measured is predicted for.
+    pub(super) scenario: Option<String>,
     /// By location.
     pub(super) run_times: Vec<RunTimes>,
 }
@@ -41,8 +43,9 @@ impl Accounts {
         exchange: &mut dyn Exchange,
     ) -> Result<Accounts, Error> {
         let coverage = Coverage::default();
+        let (focus, scenario, run_times_of) = (None, None, Vec::new());
         let mut own =
-            Accounts { findings, coverage, doubtful, violations, focus: None, run_times: Vec::new() };
+            Accounts { findings, coverage, doubtful, violations, focus, scenario, run_times: run_times_of };
         for results in results {
             own.findings.merge(results.findings.clone());
             own.coverage.merge(results.coverage);

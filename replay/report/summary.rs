@@ -10,6 +10,7 @@ use super::what_if::WhatIfSummary;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
 use crate::ids::ReportPath;
+use crate::predicted::PredictedRun;
 use crate::short::ShortArchive;
 use crate::trace::Trace;
 
@@ -273,6 +274,10 @@ pub struct Summary {
     pub what_if: Option<WhatIfSummary>,
     /// The short archive that was written.
     pub short: Option<ShortArchive>,
+    /// What the run is predicted for, if it was not measured.
+    pub scenario: Option<String>,
+    /// The predicted run that was written.
+    pub predicted: Option<PredictedRun>,
     /// Time of polling, if there is any.
     pub polled: Option<Polled>,
     /// The ranks with the longest waiting time: name, waiting time, time.
@@ -322,6 +327,9 @@ impl fmt::Display for Summary {
         let idle = if self.has_idle { ", without their idle time" } else { "" };
         if let Some(focus) = &self.focus {
             write!(f, "{focus}")?;
+        }
+        if let Some(scenario) = &self.scenario {
+            writeln!(f, "Not measured, but predicted for {}", printable(scenario))?;
         }
         write!(
             f,
@@ -407,6 +415,9 @@ impl fmt::Display for Summary {
         }
         if let Some(short) = &self.short {
             write!(f, "{short}")?;
+        }
+        if let Some(predicted) = &self.predicted {
+            write!(f, "{predicted}")?;
         }
         let report = printable(&self.report.display().to_string());
         write!(f, "Report: {report}\nLook at it: replay-show {}", shell_word(&report))

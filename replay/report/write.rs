@@ -67,6 +67,8 @@ pub struct Found<'a> {
     pub recorded: RecordedIterations,
     /// The run under other conditions.
     pub predictions: Option<Predictions>,
+    /// What a run that was not measured is predicted for.
+    pub scenario: Option<String>,
     /// The details, and where they go.
     pub details: Option<(DetailsPlace, Details)>,
 }
@@ -102,6 +104,7 @@ pub fn write(
         focus,
         mut recorded,
         predictions,
+        scenario,
         details,
     } = found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
@@ -111,7 +114,7 @@ pub fn write(
     let statistics = total_statistics(statistics, tools.trace, processes, paths, exchange)?;
     let mut accounts =
         Accounts::of_all(tools.trace, (processes, &results), findings, doubtful, violations, exchange)?;
-    accounts.focus = focus;
+    (accounts.focus, accounts.scenario) = (focus, scenario);
     let index = survey.index(&locations).of_all(exchange)?;
     let mut remarks = Remarks::new(tools, paths, &culprits);
     let mut writer = match exchange.worker() {
@@ -227,7 +230,7 @@ fn summarize(
     report: PathBuf,
 ) -> Summary {
     let (trace, metrics, paths) = (tools.trace, tools.metrics, locations.paths);
-    let Accounts { findings, coverage, doubtful, violations, focus, .. } = accounts;
+    let Accounts { findings, coverage, doubtful, violations, focus, scenario, .. } = accounts;
     let name = |path: ReportPath| {
         let name = names::path(trace, paths, path);
         names::site(trace, paths, path).map_or(name.clone(), |site| format!("{name} ({site})"))
@@ -255,6 +258,8 @@ fn summarize(
         recorded: RecordedIterations::default(),
         what_if: None,
         short: None,
+        scenario,
+        predicted: None,
         polled: waiting.polled(name, seconds),
         ranks: waiting.ranks(trace, run_times, seconds),
         clock_error: seconds(doubtful.limit.into()),

@@ -90,6 +90,8 @@ pub(super) struct Forward<'a, const K: usize> {
     begun: Vec<Option<Times<K>>>,
     ready: Vec<usize>,
     findings: &'a mut Findings,
+    /// By location and mark: its times, if they are kept.
+    kept: Option<Vec<Vec<Times<K>>>>,
 }
 
 impl<const K: usize> std::fmt::Debug for Forward<'_, K> {
@@ -135,7 +137,19 @@ impl<'a, const K: usize> Forward<'a, K> {
             ready: (0..places.len()).rev().collect(),
             places,
             findings,
+            kept: None,
         }
+    }
+
+    /// Keeps the times of all marks.
+    pub(super) fn keeping(self) -> Forward<'a, K> {
+        let room = |of: &LocationGraph| Vec::with_capacity(of.marks.list.len());
+        Forward { kept: Some(self.graph.locations.iter().map(room).collect()), ..self }
+    }
+
+    /// The times of all marks by location, if they were kept.
+    pub(super) fn kept(self) -> Vec<Vec<Times<K>>> {
+        self.kept.unwrap_or_default()
     }
 
     /// The latest begin of `MPI_Finalize`, or the latest end of a location where there is none; of each lane.
@@ -191,6 +205,9 @@ impl<'a, const K: usize> Forward<'a, K> {
             };
             (0..K).for_each(|lane| place.moved[lane] += u64::from(times[lane] != mark.time));
             place.now = times;
+            if let Some(kept) = &mut self.kept {
+                kept[at].push(times);
+            }
             if has_heard {
                 place.heard = times;
             }

@@ -67,16 +67,22 @@ impl RowChanges {
 impl Lane {
     /// Ticks of pieces of time between two marks.
     pub(super) fn work(&self, pieces: &[Piece], classes: &[RowClass], changes: &RowChanges) -> Ticks {
-        let scaled = |&Piece { row, ticks }: &Piece| {
-            let factor = match classes.get(row.index()) {
-                Some(RowClass::Mpi) if self.is_ideal => 0,
-                Some(RowClass::Work) | None => changes.factor(row),
-                Some(_) => ONE,
-            };
-            i128::from(ticks) * i128::from(factor)
+        whole(pieces.iter().map(|&piece| self.scaled(piece, classes, changes)).sum())
+    }
+
+    /// Ticks of a piece of time, times [`ONE`].
+    pub(super) fn scaled(
+        &self,
+        Piece { row, ticks }: Piece,
+        classes: &[RowClass],
+        changes: &RowChanges,
+    ) -> i128 {
+        let factor = match classes.get(row.index()) {
+            Some(RowClass::Mpi) if self.is_ideal => 0,
+            Some(RowClass::Work) | None => changes.factor(row),
+            Some(_) => ONE,
         };
-        let sum: i128 = pieces.iter().map(scaled).sum();
-        Ticks::try_from(sum.div_euclid(i128::from(ONE))).unwrap_or(Ticks::MAX)
+        i128::from(ticks) * i128::from(factor)
     }
 
     /// Whether a completion takes no time but waiting.
@@ -137,6 +143,11 @@ impl Lane {
         let has_none = self.is_free(completion) || self.is_fitted && !completion.is_kept;
         if has_none { 0 } else { completion.rest }
     }
+}
+
+/// Whole ticks of a sum of [scaled](Lane::scaled) ones.
+pub(super) fn whole(sum: i128) -> Ticks {
+    Ticks::try_from(sum.div_euclid(i128::from(ONE))).unwrap_or(Ticks::MAX)
 }
 
 /// Ticks by a function, without what is behind the point.

@@ -21,10 +21,14 @@ mod marks;
 mod members;
 mod messages;
 mod predict;
+mod record_times;
+mod replayed;
 mod scenario;
 mod standard;
 mod threads;
 
 pub use efficiency::Efficiency;
 pub use predict::{Prediction, Predictions, TimedGraph};
+pub use record_times::RecordTimes;
+pub use replayed::Replayed;
 pub use scenario::{Change, Place, Scenario, WhatIf};

@@ -30,10 +30,10 @@ const LANES: usize = 8;
 /// The timed graph of a worker's processes.
 #[derive(Debug)]
 pub struct TimedGraph {
-    graph: Graph,
+    pub(super) graph: Graph,
     /// By location and row: the class of its time, and its call path.
-    classes: Vec<Vec<RowClass>>,
-    rows: Vec<Vec<PathId>>,
+    pub(super) classes: Vec<Vec<RowClass>>,
+    pub(super) rows: Vec<Vec<PathId>>,
 }
 
 /// The run time of a scenario.

@@ -39,6 +39,7 @@ impl Basis {
                 (options.details_place(), options.instances, options.windows).hash(hasher);
                 (options.has_structure(), &options.choice).hash(hasher);
                 (&options.references, options.scaling).hash(hasher);
+                (options.predict.is_some(), options.report.is_some()).hash(hasher);
                 options.focus.iter().for_each(|focus| focus.to_string().hash(hasher));
             }),
         }

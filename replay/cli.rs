@@ -150,6 +150,19 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "PATH", value_parser = phase_path, conflicts_with = "focus", hide_short_help = true)]
     phase: Vec<String>,
 
+    /// Write the run as it would have been in the scenario of --what-if as an archive
+    ///
+    /// All records are those of the trace, with other times. With --output the report is that of the predicted run. The directory
+    /// must not exist. Not with --clock-correction: wrong clocks stay as wrong as they are.
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "what_if",
+        conflicts_with_all = ["clock_correction", "short"],
+        hide_short_help = true
+    )]
+    predict: Option<PathBuf>,
+
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
     clock_correction: bool,
@@ -244,6 +257,7 @@ impl Cli {
                 ScalingName::Weak => ScalingKind::Weak,
             }),
             phases: self.phase.clone(),
+            predict: self.predict.clone(),
             clock_correction: self.clock_correction,
             force: self.force,
             ..Options::new(&self.experiment)

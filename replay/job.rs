@@ -30,24 +30,24 @@ use crate::formulas::Formulas;
 use crate::matching::Matches;
 use crate::memory::{Memory, mebibytes};
 use crate::metrics::Metrics;
+use crate::new_directory::NewDirectory;
 use crate::options::{DetailsPlace, Options};
 use crate::progress::Progress;
-use crate::report::RecordedIterations;
-use crate::report::{FocusSummary, Found};
+use crate::report::{FocusSummary, Found, RecordedIterations, WhatIfSummary};
 use crate::report_paths::ReportPaths;
 use crate::results::Instances;
 use crate::scaling::OtherRuns;
 use crate::shared::Shared;
-use crate::short::{NewDirectory, ShortOptions};
+use crate::short::ShortOptions;
 use crate::statistics::Statistics;
 use crate::structure::{Agreed, Asked, ByIteration, FoundStructure, LoopChoice};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::{Notes, Positions, Walked};
-use crate::what_if::{TimedGraph, WhatIf};
+use crate::what_if::{Scenario, TimedGraph, WhatIf};
 use crate::{
-    Outcome, assignment, causes, clock_correction, clock_errors, deadlock, focus, matching, report, scratch,
-    short, signals, statistics, structure, tell, thread_waits, trace, wait_states, walk,
+    Outcome, assignment, causes, clock_correction, clock_errors, deadlock, focus, matching, predicted,
+    report, scratch, short, signals, statistics, structure, tell, thread_waits, trace, wait_states, walk,
 };
 
 /// Data shared by all workers of a process.
@@ -79,8 +79,10 @@ pub(crate) struct Job {
     what_if: Option<WhatIf>,
     /// Runs of other sizes, with which this one is compared.
     other_runs: Option<OtherRuns>,
-    /// The directory of the short archive, at the process of worker 0.
-    short_directory: Option<NewDirectory>,
+    /// The scenario of which the run is written, where, and whether the report is left to the analysis of what was written.
+    predict: Option<(Scenario, PathBuf, bool)>,
+    /// The directory of the archive that is written, at the process of worker 0.
+    new_directory: Option<NewDirectory>,
     /// What is known of the iterations that the recording was limited to.
     pub(crate) recorded: RecordedIterations,
     details_place: DetailsPlace,
@@ -92,6 +94,7 @@ pub(crate) struct Job {
 
 impl Job {
     pub(crate) fn open(options: &Options, exchange: &mut dyn Exchange) -> Result<Job, Error> {
+        let predict = predicted::asked(options)?;
         let archive = Archive::open(&options.experiment)?.by(options.io);
         let target = target(options, &archive);
         if exchange.worker() == 0 {
@@ -162,8 +165,10 @@ impl Job {
         let others = weights[..mine.start].iter().chain(&weights[mine.end..]);
         let others = others.fold(0, |sum: u64, &bytes| sum.saturating_add(bytes));
         let estimate = Estimate::new(options, mine.map(size), others);
-        let short = options.short.as_ref().filter(|_| exchange.worker() == 0);
-        let short_directory = short.map(|short| NewDirectory::create(&short.directory)).transpose()?;
+        let short = options.short.as_ref().map(|short| (&short.directory, short::OPTION));
+        let new = short.or(options.predict.as_ref().map(|directory| (directory, predicted::OPTION)));
+        let new = new.filter(|_| exchange.worker() == 0);
+        let new_directory = new.map(|(path, option)| NewDirectory::create(path, option)).transpose()?;
         let memory = Memory::of_this_process(threads);
         if let Some(limit) = &options.memory {
             memory.limit(limit, estimate)?;
@@ -189,7 +194,8 @@ impl Job {
             short: options.short.clone(),
             what_if: options.replayed(),
             other_runs,
-            short_directory,
+            predict,
+            new_directory,
             recorded,
             details_place: options.details_place(),
             instances: options.instances,
@@ -474,7 +480,7 @@ impl Job {
             structure.series = Some(by_iteration.of_all(exchange)?);
         }
 
-        let predictions = match (&self.what_if, timed) {
+        let predictions = match (&self.what_if, &timed) {
             (Some(what_if), Some(timed)) => {
                 progress.phase("replay scenarios");
                 let stretches = causes.stretches.as_deref().unwrap_or_default();
@@ -491,6 +497,29 @@ impl Job {
             }
             _ => None,
         };
+        let predicted = match (&self.predict, timed) {
+            (Some((scenario, directory, _)), Some(timed)) => {
+                progress.phase("write predicted run");
+                let Job { archive, weights, .. } = self;
+                let source = short::SourceArchive { archive, bytes: weights, first: block.start };
+                let compared = causes.stretches.as_deref().unwrap_or_default();
+                let asked = (&timed, scenario, compared);
+                predicted::write(&tools, directory, asked, &processes, source, exchange)?
+            }
+            _ => None,
+        };
+        if let Some((_, _, true)) = self.predict {
+            scratch::verify()?;
+            share(exchange, Batch::new())?;
+            if worker == 0 {
+                self.new_directory.iter().try_for_each(NewDirectory::put_in_place)?;
+            }
+            // Only after this round is the archive there for all workers.
+            share(exchange, Batch::new())?;
+            let clock = &trace.definitions.clock;
+            let what_if = predictions.map(|predictions| WhatIfSummary::new(&predictions, clock));
+            return Ok(Outcome { predicted: predicted.zip(what_if), ..Outcome::default() });
+        }
         progress.phase("report");
         memory.check(report::bytes_needed(&processes))?;
         scratch::verify()?;
@@ -520,6 +549,7 @@ impl Job {
             structure: &found_structure,
             focus: focus_summary,
             recorded: if self.has_structure { self.recorded.clone() } else { RecordedIterations::NotLimited },
+            scenario: predicted::scenario_of(&self.archive),
             predictions,
             others: self.other_runs.as_ref(),
             details,
@@ -535,9 +565,9 @@ impl Job {
         share(exchange, Batch::new())?;
         let summary = match written {
             Some((mut summary, report)) => {
-                summary.short = short;
+                (summary.short, summary.predicted) = (short, predicted);
                 signals::decide();
-                self.short_directory.iter().try_for_each(NewDirectory::put_in_place)?;
+                self.new_directory.iter().try_for_each(NewDirectory::put_in_place)?;
                 report.put_in_place()?;
                 debug!(path = ?self.target, "report put in place");
                 Some(summary)
@@ -548,7 +578,8 @@ impl Job {
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
         let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;
         progress.done();
-        Ok(Outcome { summary, structure: found_structure, lacks_data: answer == [1] })
+        let lacks_data = answer == [1];
+        Ok(Outcome { summary, structure: found_structure, lacks_data, predicted: None })
     }
 }
 

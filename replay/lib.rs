@@ -49,8 +49,10 @@ pub mod late_messages;
 pub mod matching;
 pub mod memory;
 pub mod metrics;
+pub mod new_directory;
 pub mod operations;
 pub mod options;
+pub mod predicted;
 pub mod progress;
 pub mod reference;
 pub mod relay;
@@ -91,11 +93,13 @@ pub use structure::LoopChoice;
 pub use what_if::WhatIf;
 
 use crate::job::Job;
+use crate::predicted::PredictedRun;
 use crate::progress::Progress;
+use crate::report::WhatIfSummary;
 use crate::structure::FoundStructure;
 
 /// The result of an analysis that wrote its report.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Outcome {
     /// The summary of the report; on worker 0 only.
     pub summary: Option<Summary>,
@@ -103,6 +107,8 @@ pub struct Outcome {
     pub structure: FoundStructure,
     /// Whether the trace lacks data, on every worker.
     pub lacks_data: bool,
+    /// The predicted run, whose analysis is left: there is no report yet; on worker 0 only.
+    pub(crate) predicted: Option<(PredictedRun, WhatIfSummary)>,
 }
 
 /// Analyzes a trace and writes the report. Every process must call it with the same options; each works with
@@ -112,6 +118,29 @@ pub struct Outcome {
 /// If there is no report, in words for the user. All processes get an error then; the one whose error
 /// [is its own](Error::is_own) has to print it. Nothing may be exchanged afterwards.
 pub fn analyze(
+    options: &Options,
+    exchange: &mut dyn Exchange,
+    progress: &mut Progress,
+) -> Result<Outcome, Error> {
+    if !options.reports_predicted() {
+        return analyze_one(options, exchange, progress);
+    }
+    // The report is that of the archive: what is read of it is then what anybody reads of it. Nothing but the run time is needed of
+    // the measured run.
+    let details = Some(DetailsPlace::Nowhere);
+    let measured = Options { causes: false, structure: false, choice: None, details, ..options.clone() };
+    let predicted = analyze_one(&measured, exchange, progress)?.predicted;
+    let experiment = options.predict.clone().unwrap_or_default();
+    let of_predicted = Options { experiment, what_if: None, predict: None, ..options.clone() };
+    let mut outcome = analyze_one(&of_predicted, exchange, progress)?;
+    if let Some((summary, (run, what_if))) = outcome.summary.as_mut().zip(predicted) {
+        (summary.predicted, summary.what_if) = (Some(run), Some(what_if));
+    }
+    Ok(outcome)
+}
+
+/// Analyzes one trace.
+fn analyze_one(
     options: &Options,
     exchange: &mut dyn Exchange,
     progress: &mut Progress,

@@ -108,6 +108,9 @@ pub struct Options {
     /// Call paths whose visits are windows of efficiencies, as names in a row with slashes between them; if there are any, the run is
     /// replayed on an ideal network at least.
     pub phases: Vec<String>,
+    /// Write the run as it would have been in the only scenario of these as an archive, to this directory. With a
+    /// [`report`](Options::report) that is of the predicted run.
+    pub predict: Option<PathBuf>,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -137,6 +140,7 @@ impl Options {
             references: Vec::new(),
             scaling: None,
             phases: Vec::new(),
+            predict: None,
             clock_correction: false,
             force: false,
         }
@@ -146,6 +150,11 @@ impl Options {
     pub fn replayed(&self) -> Option<WhatIf> {
         let ideal = || (!self.phases.is_empty()).then(WhatIf::ideal);
         self.what_if.clone().or_else(ideal)
+    }
+
+    /// Returns whether the report is that of the predicted run.
+    pub fn reports_predicted(&self) -> bool {
+        self.predict.is_some() && self.report.is_some()
     }
 
     /// Returns whether loops are looked for, and shown: a part of a run has none of its own.

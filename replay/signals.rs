@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SI
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::short;
+use crate::new_directory;
 
 /// The signals that end a process unless it handles them, and that users or batch systems send on purpose.
 const SIGNALS: [i32; 8] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU];
@@ -71,7 +71,7 @@ fn end(signal: i32) {
     // On a thread of its own, since file systems may hang.
     let remove = move || {
         let _removed = cubex::remove_temporaries();
-        short::remove_unfinished();
+        new_directory::remove_unfinished();
         let _ = told.send(());
         loop {
             thread::park();

@@ -32,6 +32,7 @@ mod masks;
 mod masters;
 mod oracle;
 mod pauses;
+mod predict;
 mod reference;
 mod robustness;
 mod scaling;

@@ -29,6 +29,8 @@ pub(super) struct Accounts {
     pub(super) work: WorkTotals,
     /// Facts for efficiencies; `None` if they are not known.
     pub(super) efficiency: Option<RunFacts>,
+    /// What a run that was not measured is predicted for.
+    pub(super) scenario: Option<String>,
     /// By location.
     pub(super) run_times: Vec<RunTimes>,
 }
@@ -55,7 +57,7 @@ impl Accounts {
             focus: None,
             work: WorkTotals::new(processes),
             efficiency: None,
-
+            scenario: None,
             run_times: Vec::new(),
         };
         for results in results {

@@ -36,7 +36,7 @@ pub(super) fn describe(trace: &Trace, metrics: &Metrics, paths: &ReportPaths, ac
 fn attributes(
     trace: &Trace,
     metrics: &Metrics,
-    Accounts { findings, coverage, doubtful, violations, focus, efficiency, .. }: &Accounts,
+    Accounts { findings, coverage, doubtful, violations, focus, efficiency, scenario, .. }: &Accounts,
 ) -> Vec<Attribute> {
     let seconds = |ticks: Ticks| format!("{:.9}", trace.definitions.clock.seconds(ticks.into()));
     let mut attributes = vec![
@@ -46,6 +46,7 @@ fn attributes(
         Attribute::new("Replay::Semantics", trace.semantics.name()),
     ];
     attributes.extend(focus.iter().flat_map(FocusSummary::attributes));
+    attributes.extend(scenario.iter().map(|scenario| Attribute::new("Replay::Scenario", scenario.clone())));
     let is_known = |fate: &Fate| !fate.is_beyond_reference() || trace.semantics.replays_all_of_mpi();
     for fate in Fate::ALL.into_iter().filter(is_known) {
         let share = format!("{:.6}", coverage.share(fate));

@@ -11,6 +11,7 @@ use super::what_if::WhatIfSummary;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
 use crate::ids::ReportPath;
+use crate::predicted::PredictedRun;
 use crate::scaling::RunFacts;
 use crate::short::ShortArchive;
 use crate::trace::Trace;
@@ -279,6 +280,10 @@ pub struct Summary {
     pub scaling: Option<ScalingSummary>,
     /// The short archive that was written.
     pub short: Option<ShortArchive>,
+    /// What the run is predicted for, if it was not measured.
+    pub scenario: Option<String>,
+    /// The predicted run that was written.
+    pub predicted: Option<PredictedRun>,
     /// Time of polling, if there is any.
     pub polled: Option<Polled>,
     /// The ranks with the longest waiting time: name, waiting time, time.
@@ -338,6 +343,9 @@ impl fmt::Display for Summary {
         let idle = if self.has_idle { ", without their idle time" } else { "" };
         if let Some(focus) = &self.focus {
             write!(f, "{focus}")?;
+        }
+        if let Some(scenario) = &self.scenario {
+            writeln!(f, "Not measured, but predicted for {}", printable(scenario))?;
         }
         write!(
             f,
@@ -428,6 +436,9 @@ impl fmt::Display for Summary {
         }
         if let Some(short) = &self.short {
             write!(f, "{short}")?;
+        }
+        if let Some(predicted) = &self.predicted {
+            write!(f, "{predicted}")?;
         }
         let report = printable(&self.report.display().to_string());
         write!(f, "Report: {report}\nLook at it: replay-show {}", shell_word(&report))

@@ -91,7 +91,7 @@ pub struct WhatIfSummary {
 
 impl WhatIfSummary {
     /// Of predictions, with this clock.
-    pub(super) fn new(predictions: &Predictions, clock: &ClockProperties) -> WhatIfSummary {
+    pub fn new(predictions: &Predictions, clock: &ClockProperties) -> WhatIfSummary {
         let seconds = |ticks: i64| clock.seconds(ticks.into());
         let of_mpi =
             |ticks| if predictions.mpi > 0 { seconds(ticks) / seconds(predictions.mpi) } else { 0.0 };

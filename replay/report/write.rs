@@ -72,6 +72,8 @@ pub struct Found<'a> {
     pub predictions: Option<Predictions>,
     /// Runs of other sizes, with which this one is compared.
     pub others: Option<&'a OtherRuns>,
+    /// What a run that was not measured is predicted for.
+    pub scenario: Option<String>,
     /// The details, and where they go.
     pub details: Option<(DetailsPlace, Details)>,
 }
@@ -108,6 +110,7 @@ pub fn write(
         mut recorded,
         mut predictions,
         others,
+        scenario,
         details,
     } = found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
@@ -117,7 +120,7 @@ pub fn write(
     let statistics = total_statistics(statistics, tools.trace, processes, paths, exchange)?;
     let mut accounts =
         Accounts::of_all(tools.trace, (processes, &results), findings, doubtful, violations, exchange)?;
-    accounts.focus = focus;
+    (accounts.focus, accounts.scenario) = (focus, scenario);
     if let Some(predictions) = &mut predictions {
         accounts.work.correct(&mut predictions.efficiency);
     }
@@ -246,7 +249,7 @@ fn summarize(
     report: PathBuf,
 ) -> Summary {
     let (trace, metrics, paths) = (tools.trace, tools.metrics, locations.paths);
-    let Accounts { findings, coverage, doubtful, violations, focus, efficiency, .. } = accounts;
+    let Accounts { findings, coverage, doubtful, violations, focus, efficiency, scenario, .. } = accounts;
     let name = |path: ReportPath| {
         let name = names::path(trace, paths, path);
         names::site(trace, paths, path).map_or(name.clone(), |site| format!("{name} ({site})"))
@@ -276,6 +279,8 @@ fn summarize(
         what_if: None,
         scaling: None,
         short: None,
+        scenario,
+        predicted: None,
         polled: waiting.polled(name, seconds),
         ranks: waiting.ranks(trace, run_times, seconds),
         clock_error: seconds(doubtful.limit.into()),

@@ -13,12 +13,13 @@ use otf2::{
 };
 use rustc_hash::FxHashMap;
 
+use super::OPTION;
 use super::chosen::Chosen;
 use super::copy::{Source, copy};
-use super::place::failed;
 use crate::error::Error;
 use crate::focus::Windows;
 use crate::int::{to_u32, to_u64};
+use crate::new_directory::failed;
 use crate::report::{ITERATIONS_TABLE, IterationColumns};
 use crate::structure::{IterationTotals, Weight};
 use crate::trace::{Location, Trace};
@@ -93,7 +94,7 @@ impl Files<'_> {
         let source = Source { trace, mappings, windows, times, chosen, counted };
         copy(self.source.events(&file), source, &mut out).map_err(write)?;
         let events = out.finish().map_err(write)?;
-        let bytes = fs::metadata(&path).map_err(|cause| failed(&path, &cause))?.len();
+        let bytes = fs::metadata(&path).map_err(|cause| failed(&path, &cause, OPTION))?.len();
         Ok(Some(Copied { reference, events, bytes }))
     }
 
@@ -214,5 +215,5 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         file.write_all(bytes)?;
         file.sync_all()
     };
-    write().map_err(|cause| failed(path, &cause))
+    write().map_err(|cause| failed(path, &cause, OPTION))
 }

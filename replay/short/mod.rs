@@ -12,7 +12,6 @@ mod archive;
 mod chosen;
 mod copy;
 mod kept;
-mod place;
 mod stack;
 mod windows;
 
@@ -28,6 +27,7 @@ use crate::exchange::{Batch, Exchange, broadcast, gather, share};
 use crate::focus::Windows;
 use crate::int::to_u64;
 use crate::matching::Said;
+use crate::new_directory;
 use crate::report::{RecordedIterations, ShortProperties, loop_place, printable};
 use crate::severity::MetricId;
 use crate::structure::{Agreed, FoundStructure, Prediction, Structure, Weight};
@@ -40,7 +40,9 @@ use archive::{Copied, Files};
 use chosen::choose;
 pub use kept::Dropped;
 use kept::DroppedByKind;
-pub use place::{NewDirectory, remove_unfinished};
+
+/// The option that asks for it.
+pub const OPTION: &str = "--short";
 
 /// Iterations that are kept by default, at most.
 pub const KEPT: usize = 10;
@@ -188,11 +190,11 @@ pub fn write(
     exchange: &mut dyn Exchange,
 ) -> Result<Option<ShortArchive>, Error> {
     let Plan { weights, windows, said, mut dropped } = plan;
-    let directory = place::part_of(&options.directory);
+    let directory = new_directory::part_of(&options.directory);
     let files = Files { source: source.archive, trace: tools.trace, directory: &directory };
     if exchange.worker() == 0 {
         let path = files.of_locations();
-        fs::create_dir(&path).map_err(|cause| place::failed(&path, &cause))?;
+        fs::create_dir(&path).map_err(|cause| new_directory::failed(&path, &cause, OPTION))?;
     }
     share(exchange, Batch::new())?;
     let mut copied: Vec<Copied> = Vec::new();

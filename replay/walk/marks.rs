@@ -52,10 +52,12 @@ pub type LockTurn = (u8, u32, u32);
 impl Thread {
     /// Notes an event; the time so far was accounted for.
     pub(super) fn note(&mut self, what: Noted, time: Ticks) {
-        let Thread { notes: Some(notes), numbering: Numbering::Journal(journal), pieces, .. } = self else {
-            return;
+        let Thread { notes: Some(notes), numbering, pieces, .. } = self else { return };
+        let position = match numbering {
+            Numbering::Journal(journal) => journal.len(),
+            Numbering::Pieces(pieces) => JournalPosition::new(pieces.list.len()),
+            Numbering::Nothing | Numbering::Records(_) | Numbering::Calls(_) => return,
         };
-        let position = journal.len();
         pieces.close();
         let pieces = pieces.len();
         let is_first = notes.is_empty();

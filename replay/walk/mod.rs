@@ -48,7 +48,7 @@ use crate::call_tree::CallPath;
 use crate::details::Scheme;
 use crate::error::Error;
 use crate::focus::{Window, Windows};
-use crate::ids::RecordNumber;
+use crate::ids::{RecordNumber, Row};
 use crate::journal::Journal;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
@@ -84,6 +84,8 @@ pub enum Positions {
     Journal,
     /// Numbers of records in the file, from 0, for clock correction.
     Records,
+    /// None, but all pieces of time with the records that they lie between, for the times of records in a predicted run.
+    Pieces,
 }
 
 /// What the walk notes of each event, beside times and operations.
@@ -95,7 +97,7 @@ pub struct Notes<'a> {
     pub scheme: Option<&'a Scheme>,
     /// Whether steps are noted, for the structure of the run.
     pub has_steps: bool,
-    /// Whether events are noted between which the what-if replay takes durations; needs positions in the journal.
+    /// Whether events are noted between which the what-if replay takes durations; needs positions in the journal, or pieces.
     pub has_marks: bool,
     /// The windows of the process in which things count; `None` if all count.
     pub windows: Option<&'a Arc<Windows>>,
@@ -153,6 +155,15 @@ pub struct RecordTimes {
     pub ignored: Vec<RecordNumber>,
 }
 
+/// All exclusive time of a location in its order, and its records in between.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Pieces {
+    /// Rows and ticks; [`Row::NONE`] for time outside of any region. Positions of notes count these.
+    pub list: Vec<(Row, Ticks)>,
+    /// By number of the record: its time, in ticks, and how many events were noted before it.
+    pub records: Vec<(Ticks, u32)>,
+}
+
 /// A process after the walk. Nothing of it changes afterwards.
 #[derive(Clone, Debug)]
 pub struct WalkedProcess {
@@ -186,6 +197,8 @@ pub struct Walked {
     pub journals: Vec<Journal>,
     /// The records of each location; none unless positions are their numbers.
     pub records: Vec<RecordTimes>,
+    /// The pieces of time of each location with its records in between; none unless they were asked for.
+    pub record_pieces: Vec<Pieces>,
     /// The steps of each location; none unless they were noted.
     pub steps: Vec<Steps>,
     /// Events of each location between which durations are taken; none unless they were noted.

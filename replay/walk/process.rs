@@ -26,7 +26,7 @@ use crate::call_tree::{CallTree, NO_SITE};
 use crate::coverage::{Coverage, Fate};
 use crate::details::Scheme;
 use crate::findings::{Finding, Findings};
-use crate::ids::{CallId, EventNumber, PathId};
+use crate::ids::{CallId, EventNumber, JournalPosition, PathId};
 use crate::journal::Spot;
 use crate::metrics::Metrics;
 use crate::operations::{CallSite, Calls, Gap, Operations};
@@ -246,7 +246,7 @@ impl<'t> ProcessWalk<'t> {
     #[inline(always)]
     pub(super) fn mark_operation(&mut self, thread: usize) -> EventNumber {
         match &self.threads[thread].numbering {
-            Numbering::Nothing | Numbering::Calls(_) => EventNumber::NONE,
+            Numbering::Nothing | Numbering::Calls(_) | Numbering::Pieces(_) => EventNumber::NONE,
             Numbering::Journal(_) => self.threads[thread].mark_innermost(),
             Numbering::Records(_) => self.number_operation(thread),
         }
@@ -408,7 +408,7 @@ impl<'t> ProcessWalk<'t> {
         let (time, visits) = (self.metrics.time, self.metrics.visits);
         let count = self.threads.len();
         let (mut locations, mut severities) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let (mut journals, mut records) = (Vec::new(), Vec::new());
+        let (mut journals, mut records, mut record_pieces) = (Vec::new(), Vec::new(), Vec::new());
         let (mut timelines, mut steps) = (Vec::new(), Vec::new());
         let (mut notes, mut pieces) = (Vec::new(), Vec::new());
         for (number, thread) in self.threads.iter_mut().enumerate() {
@@ -424,6 +424,10 @@ impl<'t> ProcessWalk<'t> {
                     of_location.ignored.sort_unstable();
                     records.reserve_exact(count - number);
                     records.push(of_location);
+                }
+                Numbering::Pieces(of_location) => {
+                    thread.note_end(JournalPosition::new(of_location.list.len()));
+                    record_pieces.push(of_location);
                 }
             }
             severities.push(thread.finish(time, visits));
@@ -450,6 +454,7 @@ impl<'t> ProcessWalk<'t> {
             operations: Arc::new(self.operations),
             journals,
             records,
+            record_pieces,
             steps,
             notes,
             pieces,

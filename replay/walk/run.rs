@@ -70,7 +70,7 @@ impl<'r> Run<'r> {
         }
         let Range { start: from, end: until } = match &thread.numbering {
             Numbering::Nothing | Numbering::Journal(_) => Ticks::MIN..Ticks::MAX,
-            Numbering::Records(_) => Ticks::MIN..Ticks::MIN,
+            Numbering::Records(_) | Numbering::Pieces(_) => Ticks::MIN..Ticks::MIN,
             Numbering::Calls(calls) => calls.gap(begin),
         };
         if begin >= until || thread.stack.foreign > 0 || begin == Ticks::MIN {

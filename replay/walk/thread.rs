@@ -9,7 +9,7 @@ use super::stack::{Frame, Stack};
 use super::steps::StepCollector;
 use super::tasks::Schedule;
 use super::timelines::ThreadTimeline;
-use super::{Note, Positions, RecordTimes, WindowCalls};
+use super::{Note, Pieces, Positions, RecordTimes, WindowCalls};
 use crate::details::Bins;
 use crate::focus::Windows;
 use crate::ids::{EventNumber, PathId, RecordNumber, Row};
@@ -42,6 +42,8 @@ pub(super) enum Numbering {
     Journal(Journal),
     /// Numbers of records, with the data of these so far.
     Records(RecordTimes),
+    /// No numbers are needed, but all pieces of time.
+    Pieces(Pieces),
     /// No numbers are needed, but calls in windows.
     Calls(Box<WindowCalls>),
 }
@@ -133,6 +135,7 @@ impl Thread {
                 Positions::Nothing => Numbering::Nothing,
                 Positions::Journal => Numbering::Journal(Journal::default()),
                 Positions::Records => Numbering::Records(RecordTimes::default()),
+                Positions::Pieces => Numbering::Pieces(Pieces::default()),
             },
             timeline: bins.map(|bins| Box::new(ThreadTimeline::new(bins))),
             steps: has_steps.then(Box::default),
@@ -146,8 +149,13 @@ impl Thread {
     #[inline]
     pub(super) fn observe(&mut self, time: Ticks) {
         self.now = time;
-        if let Numbering::Records(records) = &mut self.numbering {
-            records.times.push(time);
+        match &mut self.numbering {
+            Numbering::Records(records) => records.times.push(time),
+            Numbering::Pieces(pieces) => {
+                let noted = self.notes.as_ref().map_or(0, Vec::len);
+                pieces.records.push((time, to_u32(noted)));
+            }
+            Numbering::Nothing | Numbering::Journal(_) | Numbering::Calls(_) => {}
         }
     }
 
@@ -172,7 +180,9 @@ impl Thread {
                 0 => EventNumber::NONE,
                 count => RecordNumber::new(count - 1).into(),
             },
-            Numbering::Nothing | Numbering::Journal(_) | Numbering::Calls(_) => EventNumber::NONE,
+            Numbering::Nothing | Numbering::Journal(_) | Numbering::Calls(_) | Numbering::Pieces(_) => {
+                EventNumber::NONE
+            }
         }
     }
 
@@ -180,7 +190,7 @@ impl Thread {
     #[inline]
     pub(super) fn mark(&mut self, row: Row) -> EventNumber {
         match &mut self.numbering {
-            Numbering::Nothing | Numbering::Calls(_) => EventNumber::NONE,
+            Numbering::Nothing | Numbering::Calls(_) | Numbering::Pieces(_) => EventNumber::NONE,
             Numbering::Journal(journal) => journal.mark(row).into(),
             Numbering::Records(_) => self.record(),
         }
@@ -238,8 +248,13 @@ impl Thread {
     pub(super) fn skip(&mut self, time: Ticks) {
         if self.accounted == Ticks::MIN {
             self.start(time);
-        } else if let Numbering::Journal(journal) = &mut self.numbering {
-            journal.skip(time - self.accounted);
+        } else {
+            let ticks = time - self.accounted;
+            match &mut self.numbering {
+                Numbering::Journal(journal) => journal.skip(ticks),
+                Numbering::Pieces(pieces) => pieces.list.push((Row::NONE, ticks)),
+                Numbering::Nothing | Numbering::Records(_) | Numbering::Calls(_) => {}
+            }
         }
         self.accounted = time;
     }
@@ -267,8 +282,10 @@ impl Thread {
         if let Some(timeline) = &mut self.timeline {
             timeline.spend(row, begin, ticks);
         }
-        if let Numbering::Journal(journal) = &mut self.numbering {
-            journal.spend(row, ticks);
+        match &mut self.numbering {
+            Numbering::Journal(journal) => journal.spend(row, ticks),
+            Numbering::Pieces(pieces) => pieces.list.push((row, ticks)),
+            Numbering::Nothing | Numbering::Records(_) | Numbering::Calls(_) => {}
         }
         self.elapsed.time = self.elapsed.time.saturating_add(ticks);
     }

@@ -141,22 +141,25 @@ impl Lane {
         if !self.is_ideal && changes.keeps_work() {
             return ticks << self.fine;
         }
-        // What is as long as it was needs no product; the sum is rounded down once all the same.
-        let (mut whole, mut scaled) = (0, 0_i128);
-        for &Piece { row, ticks } in pieces {
-            let factor = match classes.get(row.index()) {
-                Some(RowClass::Mpi) if self.is_ideal => 0,
-                Some(RowClass::Work) | None => changes.factor(row, mark),
-                Some(_) => ONE,
-            };
-            match factor {
-                ONE => whole += ticks,
-                0 => {}
-                factor => scaled += i128::from(ticks) * i128::from(factor),
-            }
-        }
-        let scaled = Ticks::try_from(scaled.div_euclid(i128::from(ONE))).unwrap_or(Ticks::MAX);
-        whole.saturating_add(scaled) << self.fine
+        let scaled = pieces.iter().map(|&piece| self.scaled(piece, mark, classes, changes));
+        whole(scaled.sum()) << self.fine
+    }
+
+    /// Ticks of a piece of time before a mark, times [`ONE`].
+    #[inline]
+    pub(super) fn scaled(
+        &self,
+        Piece { row, ticks }: Piece,
+        mark: usize,
+        classes: &[RowClass],
+        changes: &RowChanges,
+    ) -> i128 {
+        let factor = match classes.get(row.index()) {
+            Some(RowClass::Mpi) if self.is_ideal => 0,
+            Some(RowClass::Work) | None => changes.factor(row, mark),
+            Some(_) => ONE,
+        };
+        i128::from(ticks) * i128::from(factor)
     }
 
     /// Whether calls of MPI take as long as they did.
@@ -268,6 +271,11 @@ impl Lane {
         let has_none = self.is_free(completion) || self.is_fitted && !completion.is_kept;
         if has_none { 0 } else { completion.rest << self.fine }
     }
+}
+
+/// Whole ticks of a sum of [scaled](Lane::scaled) ones.
+pub(super) fn whole(sum: i128) -> Ticks {
+    Ticks::try_from(sum.div_euclid(i128::from(ONE))).unwrap_or(Ticks::MAX)
 }
 
 /// Ticks by a function, without what is behind the point.

@@ -43,6 +43,14 @@ impl WhatIf {
         WhatIf::Scenarios(vec![Scenario::of(Change::Ideal.to_string(), Change::Ideal)])
     }
 
+    /// The only scenario; `None` if there is not exactly one.
+    pub fn only(&self) -> Option<&Scenario> {
+        match self {
+            WhatIf::Scenarios(scenarios) => scenarios.first().filter(|_| scenarios.len() == 1),
+            WhatIf::Standard => None,
+        }
+    }
+
     /// Reads scenarios with commas between them; a scenario is changes with `+` between them. Commas and `+` in brackets
     /// belong to names of functions. Without any it is the standard set.
     ///

@@ -1,4 +1,4 @@
-//! The directory of a short archive: under another name until it is complete.
+//! The directory of an archive that is written: under another name until it is complete.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -14,19 +14,21 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// A directory that gets its name when it is complete; before, it is removed again.
 #[derive(Debug)]
 pub struct NewDirectory {
+    /// The option that names it, for messages.
+    option: &'static str,
     path: PathBuf,
     part: PathBuf,
 }
 
 impl NewDirectory {
-    /// Makes the directory for this path.
+    /// Makes the directory for this path, which an option names.
     ///
     /// # Errors
     /// If there is something of that name, or no directory can be made there.
-    pub fn create(path: &Path) -> Result<NewDirectory, Error> {
+    pub fn create(path: &Path, option: &'static str) -> Result<NewDirectory, Error> {
         if path.symlink_metadata().is_ok() {
             return Err(Error::new(format!(
-                "{}: there is something of that name; choose another one with --short",
+                "{}: there is something of that name; choose another one with {option}",
                 path.display()
             )));
         }
@@ -36,12 +38,12 @@ impl NewDirectory {
             let advice = match cause.kind() {
                 io::ErrorKind::AlreadyExists => "remove what an earlier run has left",
                 io::ErrorKind::NotFound => "make the directory that it is to be in",
-                _ => "choose another place with --short",
+                _ => &format!("choose another place with {option}"),
             };
             Error::new(format!("{}: cannot create the directory: {cause}; {advice}", part.display()))
         })?;
         unfinished.push(part.clone());
-        Ok(NewDirectory { path: path.to_owned(), part })
+        Ok(NewDirectory { option, path: path.to_owned(), part })
     }
 
     /// Gives the directory its name.
@@ -50,7 +52,9 @@ impl NewDirectory {
     /// If that is not possible.
     pub fn put_in_place(&self) -> Result<(), Error> {
         let synced = File::open(&self.part).and_then(|directory| directory.sync_all());
-        synced.and_then(|()| fs::rename(&self.part, &self.path)).map_err(|cause| failed(&self.path, &cause))
+        synced
+            .and_then(|()| fs::rename(&self.part, &self.path))
+            .map_err(|cause| failed(&self.path, &cause, self.option))
     }
 }
 
@@ -64,7 +68,7 @@ impl Drop for NewDirectory {
 }
 
 /// The name of a directory until it is complete.
-pub(super) fn part_of(path: &Path) -> PathBuf {
+pub(crate) fn part_of(path: &Path) -> PathBuf {
     let mut part = OsString::from(path.components().as_path());
     part.push(".part");
     part.into()
@@ -78,9 +82,9 @@ pub fn remove_unfinished() {
 }
 
 /// The error of a file that cannot be written.
-pub(super) fn failed(path: &Path, cause: &io::Error) -> Error {
+pub(crate) fn failed(path: &Path, cause: &io::Error, option: &str) -> Error {
     Error::new(format!(
-        "{}: cannot write the short archive: {cause}; choose another place with --short",
+        "{}: cannot write the archive: {cause}; choose another place with {option}",
         path.display()
     ))
 }
@@ -93,19 +97,19 @@ mod tests {
     fn directory_has_its_name_only_once_it_is_complete() {
         let around = tempfile::tempdir().unwrap();
         let path = around.path().join("short");
-        let new = NewDirectory::create(&path).unwrap();
+        let new = NewDirectory::create(&path, "--short").unwrap();
         assert!(part_of(&path).is_dir() && !path.exists());
-        let error = NewDirectory::create(&path).unwrap_err().to_string();
+        let error = NewDirectory::create(&path, "--short").unwrap_err().to_string();
         assert!(error.contains("an earlier run"), "{error}");
         drop(new);
         assert!(!part_of(&path).exists());
-        let new = NewDirectory::create(&path).unwrap();
+        let new = NewDirectory::create(&path, "--short").unwrap();
         new.put_in_place().unwrap();
         drop(new);
         assert!(path.is_dir() && !part_of(&path).exists());
-        let error = NewDirectory::create(&path).unwrap_err().to_string();
+        let error = NewDirectory::create(&path, "--short").unwrap_err().to_string();
         assert!(error.contains("there is something of that name"), "{error}");
-        let error = NewDirectory::create(&around.path().join("a/b")).unwrap_err().to_string();
+        let error = NewDirectory::create(&around.path().join("a/b"), "--short").unwrap_err().to_string();
         assert!(error.contains("make the directory"), "{error}");
     }
 }

@@ -94,39 +94,14 @@ pub(crate) struct Job {
 
 impl Job {
     pub(crate) fn open(options: &Options, exchange: &mut dyn Exchange) -> Result<Job, Error> {
+        options.check()?;
         let predict = predicted::asked(options)?;
         let archive = Archive::open(&options.experiment)?.by(options.io);
         let target = target(options, &archive);
         if exchange.worker() == 0 {
             report::check_target(&target, options.details_place(), options.force)?;
         }
-        if options.short.is_some() && !options.has_structure() {
-            return Err(Error::new(
-                "--short needs the loops of the program: leave out --structure none, --semantics reference and --focus",
-            ));
-        }
-        if options.short.is_some() && options.clock_correction {
-            return Err(Error::new("--short copies times as they are: leave out --clock-correction"));
-        }
-        if options.what_if.as_ref().is_some_and(WhatIf::needs_causes) && !options.causes {
-            return Err(Error::new(
-                "--what-if=without=PATH takes delays from the root causes: leave out --no-root-causes",
-            ));
-        }
         let file = archive.definition_file()?;
-        if let Some(choice) = &options.choice
-            && !options.has_iterations()
-        {
-            let is_unknown = options.focus.is_empty() || !options.semantics.replays_all_of_mpi();
-            return Err(Error::new(match is_unknown {
-                true => format!(
-                    "--loop {choice} needs the loops of the program: leave out --structure none and --semantics reference"
-                ),
-                false => format!(
-                    "--loop {choice} says what --focus iterations=I-J counts, and no such focus is given: leave it out"
-                ),
-            }));
-        }
         let basis = Basis::new(options, &archive, &file);
         let definitions = archive.definition_records(&file).resolve()?;
         debug!(path = ?archive.definition_path(), bytes = file.len(), "definitions read");

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use otf2::Io;
 
+use crate::error::Error;
 use crate::focus::Focus;
 use crate::scaling::ScalingKind;
 use crate::short::ShortOptions;
@@ -155,6 +156,36 @@ impl Options {
     /// Returns whether the report is that of the predicted run.
     pub fn reports_predicted(&self) -> bool {
         self.predict.is_some() && self.report.is_some()
+    }
+
+    /// Checks that options go together.
+    ///
+    /// # Errors
+    /// A message that says what to leave out.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.short.is_some() && !self.has_structure() {
+            return Err(Error::new(
+                "--short needs the loops of the program: leave out --structure none, --semantics reference and --focus",
+            ));
+        }
+        if self.short.is_some() && self.clock_correction {
+            return Err(Error::new("--short copies times as they are: leave out --clock-correction"));
+        }
+        if self.what_if.as_ref().is_some_and(WhatIf::needs_causes) && !self.causes {
+            return Err(Error::new(
+                "--what-if=without=PATH takes delays from the root causes: leave out --no-root-causes",
+            ));
+        }
+        let Some(choice) = self.choice.as_ref().filter(|_| !self.has_iterations()) else { return Ok(()) };
+        let is_unknown = self.focus.is_empty() || !self.semantics.replays_all_of_mpi();
+        Err(Error::new(match is_unknown {
+            true => format!(
+                "--loop {choice} needs the loops of the program: leave out --structure none and --semantics reference"
+            ),
+            false => format!(
+                "--loop {choice} says what --focus iterations=I-J counts, and no such focus is given: leave it out"
+            ),
+        }))
     }
 
     /// Returns whether loops are looked for, and shown: a part of a run has none of its own.

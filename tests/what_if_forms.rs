@@ -269,7 +269,9 @@ fn work_that_is_shared_evenly_gains_if_it_is_always_the_same_rank_that_has_more(
     let (script, run) = simulate(&program(false), NETWORK);
     assert_eq!(run, steps * (5 * WORK + NETWORK.operation));
     let found = what_if(&script, "balance=work,remove=MPI_Allreduce");
-    assert_eq!(found.gains[0].ticks, steps * (2 * WORK + NETWORK.operation));
+    // Factors are multiples of a millionth.
+    let error = found.gains[0].ticks - steps * (2 * WORK + NETWORK.operation);
+    assert!(error.abs() <= steps * 5, "{error}");
     assert_eq!(found.gains[1].ticks, steps * 5 * WORK);
     // Totals are the same where each has more in turn.
     let (script, run) = simulate(&program(true), NETWORK);
@@ -307,8 +309,11 @@ fn message_that_comes_before_it_is_sent_is_no_later_on_an_ideal_network() {
 
 #[test]
 fn two_sends_before_their_receives_would_deadlock_without_a_buffer() {
-    let program: Vec<Vec<Op>> =
-        [1, 0].map(|other| vec![Op::Work("work", WORK), Op::Send(other), Op::Receive(other)]).into();
+    let program: Vec<Vec<Op>> = [1, 0]
+        .map(|other| {
+            [Op::Work("work", WORK), Op::Send(other), Op::Work("work", WORK), Op::Receive(other)].to_vec()
+        })
+        .into();
     let (script, run) = simulate(&program, NETWORK);
     let found = what_if(&script, "rendezvous=0,same");
     assert!(found.gains[0].deadlocks && !found.gains[1].deadlocks);

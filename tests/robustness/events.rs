@@ -6,10 +6,10 @@ use replay::findings::Finding::{
     IncompleteBarrier, IncompleteCollective, LeaveWithoutEnter, LeftOut, LockOrder, MissingLeave,
     MissingRelease, OpenCall, OpenRequest, OpenTask, OutsideMpi, OutsideProcesses, RankOutsideCommunicator,
     RecordingOff, ReusedRequest, ShortSend, TaskOrder, UndefinedReference, UnknownOrder, UnknownRequest,
-    UnmatchedReceive, UnmatchedSend, UnrecordedMember, UnrecordedPartner, UnverifiedOrder,
+    UnmatchedReceive, UnmatchedSend, UnrecordedMember, UnrecordedPartner, UnverifiedOrder, WouldDeadlock,
 };
 
-use super::Make::{Bytes, Script};
+use super::Make::{Bytes, Replayed, Script};
 use super::Outcome::Findings;
 use super::make::{patch, splice};
 use super::{Row, Section};
@@ -268,6 +268,15 @@ pub(super) const SECTION: Section = Section {
                  rank 4\n 0 > main ; 200 <",
             ),
             outcome: Findings(&[ClockMessage, CyclicWait]),
+        },
+        Row {
+            defect: "processes send before they receive, and with `--what-if=rendezvous=0` sends wait for their receives",
+            make: Replayed(
+                "program prog\nrank 0\n 0 > main ; 5 > MPI_Send ; 6 send 1 ; 7 < ; 20 > MPI_Recv ; 29 recv 1 ; 30 < ; 40 <\n\
+                 rank 1\n 0 > main ; 5 > MPI_Send ; 6 send 0 ; 7 < ; 20 > MPI_Recv ; 29 recv 0 ; 30 < ; 40 <",
+                "rendezvous=0",
+            ),
+            outcome: Findings(&[WouldDeadlock]),
         },
         Row {
             defect: "a rank has not recorded a collective operation",

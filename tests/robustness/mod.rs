@@ -23,11 +23,11 @@ use otf2::Definition;
 use replay::exchange::Solo;
 use replay::findings::Finding;
 use replay::progress::Progress;
-use replay::{Options, Semantics};
+use replay::{Options, Semantics, WhatIf};
 
 use crate::support::deadline::Watch;
 use crate::support::page::is_written;
-use crate::support::{analyze, in_memory, options};
+use crate::support::{in_memory, options};
 use make::{ArchiveFile, Files};
 
 /// Rows about one part of an archive.
@@ -56,6 +56,8 @@ enum Make {
     Oversized(&'static str),
     /// Write the archive of a script.
     Script(&'static str),
+    /// Write the archive of a script, and replay it in these scenarios.
+    Replayed(&'static str, &'static str),
     /// Anything else, in an empty directory.
     Directory(fn(&Path)),
 }
@@ -115,11 +117,18 @@ impl Row {
             Make::Definitions(change) => make::definitions(place, change),
             Make::Hollow(file, name) => make::hollow(place, file, name),
             Make::Oversized(name) => make::oversized(place, name),
-            Make::Script(script) => make::script(place, script),
+            Make::Script(script) | Make::Replayed(script, _) => make::script(place, script),
             Make::Directory(make) => make(place),
         }
         let report = place.join("trace.cubex");
-        let outcome = Watch::new().run(self.defect, || analyze(place, &report, Semantics::Corrected));
+        let what_if = match self.make {
+            Make::Replayed(_, scenarios) => Some(WhatIf::parse(scenarios).unwrap()),
+            _ => None,
+        };
+        let outcome = Watch::new().run(self.defect, || {
+            let options = Options { what_if, ..options(place, &report, Semantics::Corrected) };
+            replay::analyze(&options, &mut Solo, &mut Progress::silent())
+        });
         let corrected = Watch::new().run(self.defect, || {
             let options = options(place, &report, Semantics::Corrected);
             let options = Options { clock_correction: true, ..options };

@@ -68,12 +68,12 @@ impl WorkTotals {
     /// Of some processes.
     pub(super) fn new(processes: &[WalkedProcess]) -> WorkTotals {
         let mut own = WorkTotals::default();
-        processes.iter().for_each(|process| own.add_thread(process.work));
+        processes.iter().for_each(|process| own.add_thread(process.work.as_deref()));
         own
     }
 
-    fn add_thread(&mut self, work: Option<MainThreadWork>) {
-        let Some(MainThreadWork { initialized, finalized, first, last, work, counts }) = work else {
+    fn add_thread(&mut self, work: Option<&MainThreadWork>) {
+        let Some(&MainThreadWork { initialized, finalized, first, last, work, counts }) = work else {
             self.is_known = false;
             return;
         };
@@ -148,7 +148,7 @@ mod tests {
         let mut totals = WorkTotals::default();
         for &work in threads {
             let mut other = WorkTotals::default();
-            other.add_thread(work);
+            other.add_thread(work.as_ref());
             totals.merge(other);
         }
         totals.known().map(|(run, totals)| (run, totals.threads, totals.work, totals.most))

@@ -6,6 +6,7 @@ use super::process::ProcessWalk;
 use super::stack::{Frame, NONE};
 use super::thread::{Numbering, Thread};
 use crate::ids::{JournalPosition, Row};
+use crate::journal::Journal;
 use crate::operations::TeamEventKind;
 
 /// An event of a location, in the order of its events.
@@ -49,10 +50,19 @@ pub enum Noted {
 /// An acquisition of a lock, or its release: paradigm and number of the lock, number of the acquisition.
 pub type LockTurn = (u8, u32, u32);
 
+/// What a thread notes, and pieces of time between these events. The journal has other ones: it knows no more than what lies between
+/// its own marks, and must not depend on what is noted.
+#[derive(Debug, Default)]
+pub(super) struct NotedEvents {
+    pub(super) notes: Vec<Note>,
+    pub(super) pieces: Journal,
+}
+
 impl Thread {
     /// Notes an event; the time so far was accounted for.
     pub(super) fn note(&mut self, what: Noted, time: Ticks) {
-        let Thread { notes: Some(notes), numbering, pieces, .. } = self else { return };
+        let Thread { noted: Some(noted), numbering, .. } = self else { return };
+        let NotedEvents { notes, pieces } = &mut **noted;
         let position = match numbering {
             Numbering::Journal(journal) => journal.len(),
             Numbering::Pieces(pieces) => JournalPosition::new(pieces.list.len()),
@@ -71,8 +81,11 @@ impl Thread {
 
     /// Notes the last record, behind all of the journal.
     pub(super) fn note_end(&mut self, position: JournalPosition) {
-        let (now, pieces) = (self.now, self.pieces.len());
-        if let Some(notes) = self.notes.as_mut().filter(|notes| !notes.is_empty()) {
+        let now = self.now;
+        if let Some(NotedEvents { notes, pieces }) = self.noted.as_deref_mut()
+            && !notes.is_empty()
+        {
+            let pieces = pieces.len();
             let time = notes.last().map_or(now, |last| now.max(last.time));
             notes.push(Note { time, position, pieces, what: Noted::End });
         }
@@ -80,7 +93,7 @@ impl Thread {
 
     /// Notes the first record.
     pub(super) fn note_begin(&mut self, time: Ticks) {
-        if let Some(notes) = &mut self.notes
+        if let Some(NotedEvents { notes, .. }) = self.noted.as_deref_mut()
             && notes.is_empty()
         {
             let position = JournalPosition::default();
@@ -113,7 +126,7 @@ impl ProcessWalk<'_> {
     /// Notes an event of threads. Inside of a call of MPI there is none: its time is that of the call.
     pub(super) fn note_threads(&mut self, thread: usize, what: Noted, time: Ticks) {
         let state = &mut self.threads[thread];
-        if state.stack.mpi_depth > 0 || state.notes.is_none() {
+        if state.stack.mpi_depth > 0 || state.noted.is_none() {
             return;
         }
         // Locks are acquired and released within a region: what lies before is not behind. Of a region that was sampled it is not known whether the time was spent there.

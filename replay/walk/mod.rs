@@ -174,7 +174,7 @@ pub struct WalkedProcess {
     /// Its locations.
     pub locations: Vec<WalkedLocation>,
     /// The work of its main thread; `None` if it is not known.
-    pub work: Option<MainThreadWork>,
+    pub work: Option<Box<MainThreadWork>>,
 }
 
 impl WalkedProcess {

@@ -5,6 +5,7 @@
 use model::Ticks;
 use rustc_hash::FxHashMap;
 
+use super::marks::NotedEvents;
 use super::process::ProcessWalk;
 use crate::ids::{JournalPosition, PathId};
 use crate::int::to_u32;
@@ -40,7 +41,7 @@ impl ProcessWalk<'_> {
     /// Notes that the main thread has entered, or left, a call path that may be that of phases; all time until then was accounted for.
     #[cold]
     pub(super) fn note_border(&mut self, path: PathId, begins: bool, time: Ticks) {
-        if self.threads[0].notes.is_none() {
+        if self.threads[0].noted.is_none() {
             return;
         }
         let kind =
@@ -64,10 +65,10 @@ impl ProcessWalk<'_> {
                 continue;
             }
             self.threads[0].note_begin(time);
+            let Some(NotedEvents { notes, pieces }) = self.threads[0].noted.as_deref_mut() else { return };
             // What is before and behind does not lie in one piece.
-            self.threads[0].pieces.close();
-            let pieces = self.threads[0].pieces.len();
-            let notes = self.threads[0].notes.as_deref().unwrap_or_default();
+            pieces.close();
+            let pieces = pieces.len();
             let time = notes.last().map_or(time, |last| time.max(last.time));
             let border = Border { phase, begins, is_parallel, time, pieces, notes: to_u32(notes.len()) };
             self.borders.list.push(border);

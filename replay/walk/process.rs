@@ -91,7 +91,7 @@ impl<'t> ProcessWalk<'t> {
         let new = |location: usize| {
             let mut thread = Thread::new(location, positions, bins, has_steps);
             windows.into_iter().for_each(|windows| thread.focus(windows));
-            thread.notes = has_marks.then(Vec::new);
+            thread.noted = has_marks.then(Box::default);
             thread
         };
         ProcessWalk {
@@ -194,7 +194,7 @@ impl<'t> ProcessWalk<'t> {
             }
         }
         self.threads[thread].push(Frame { barrier, ..frame });
-        if self.threads[thread].notes.is_some() {
+        if self.threads[thread].noted.is_some() {
             self.note_enter(thread, region, barrier, time);
         }
         if makes_progress {
@@ -404,7 +404,7 @@ impl<'t> ProcessWalk<'t> {
             self.operations.gap = Some(Gap::default());
         }
         self.operations.shrink();
-        let work = self.main_thread_work();
+        let work = self.main_thread_work().map(Box::new);
         let (time, visits) = (self.metrics.time, self.metrics.visits);
         let count = self.threads.len();
         let (mut locations, mut severities) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -433,10 +433,10 @@ impl<'t> ProcessWalk<'t> {
             severities.push(thread.finish(time, visits));
             timelines.extend(thread.timeline.take().map(|timeline| timeline.finish()));
             steps.extend(thread.steps.take().map(|steps| steps.finish()));
-            if let Some(of_location) = thread.notes.take() {
-                notes.push(of_location);
-                thread.pieces.shrink();
-                pieces.push(std::mem::take(&mut thread.pieces));
+            if let Some(mut noted) = thread.noted.take() {
+                noted.pieces.shrink();
+                notes.push(noted.notes);
+                pieces.push(noted.pieces);
             }
             let end = thread.at_finalize.unwrap_or(thread.elapsed);
             locations.push(WalkedLocation {

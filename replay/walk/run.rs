@@ -65,7 +65,7 @@ impl<'r> Run<'r> {
         let thread = state.threads.get_mut(number)?;
         let &Frame { path, row, .. } = thread.stack.last()?;
         let begin = thread.accounted;
-        if thread.windows.is_some() || thread.notes.is_some() {
+        if thread.windows.is_some() || thread.noted.is_some() {
             return None;
         }
         let Range { start: from, end: until } = match &thread.numbering {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use model::Ticks;
 
+use super::marks::NotedEvents;
 use super::sampling::ThreadSamples;
 use super::stack::{Frame, Stack};
 use super::steps::StepCollector;
 use super::tasks::Schedule;
 use super::timelines::ThreadTimeline;
-use super::{Note, Pieces, Positions, RecordTimes, WindowCalls};
+use super::{Pieces, Positions, RecordTimes, WindowCalls};
 use crate::details::Bins;
 use crate::focus::Windows;
 use crate::ids::{EventNumber, PathId, RecordNumber, Row};
@@ -106,10 +107,7 @@ pub(super) struct Thread {
     /// Its steps, if they are noted.
     pub(super) steps: Option<Box<StepCollector>>,
     /// Events between which durations are taken, if they are noted.
-    pub(super) notes: Option<Vec<Note>>,
-    /// Pieces of time between these events. The journal has other ones: it knows no more than what lies between its own marks, and
-    /// must not depend on what is noted.
-    pub(super) pieces: Journal,
+    pub(super) noted: Option<Box<NotedEvents>>,
     /// The windows in which things count; `None` if all count.
     pub(super) windows: Option<Arc<Windows>>,
 }
@@ -139,8 +137,7 @@ impl Thread {
             },
             timeline: bins.map(|bins| Box::new(ThreadTimeline::new(bins))),
             steps: has_steps.then(Box::default),
-            notes: None,
-            pieces: Journal::default(),
+            noted: None,
             windows: None,
         }
     }
@@ -152,7 +149,7 @@ impl Thread {
         match &mut self.numbering {
             Numbering::Records(records) => records.times.push(time),
             Numbering::Pieces(pieces) => {
-                let noted = self.notes.as_ref().map_or(0, Vec::len);
+                let noted = self.noted.as_ref().map_or(0, |noted| noted.notes.len());
                 pieces.records.push((time, to_u32(noted)));
             }
             Numbering::Nothing | Numbering::Journal(_) | Numbering::Calls(_) => {}
@@ -272,8 +269,8 @@ impl Thread {
     /// Adds exclusive time from a time on to a row.
     #[inline(always)]
     pub(super) fn add_time(&mut self, row: Row, begin: Ticks, ticks: Ticks) {
-        if self.notes.is_some() {
-            self.pieces.spend(row, ticks);
+        if let Some(noted) = &mut self.noted {
+            noted.pieces.spend(row, ticks);
         }
         if self.windows.is_some() {
             return self.add_focused_time(row, begin, ticks);

@@ -73,7 +73,7 @@ const CASES: &[Case] = &[
 
 /// Run times of a recording of a program in a scenario; `None` if it cannot be made here.
 fn recorded(test: &str, ranks: u32, arguments: &[&str], scenario: &str) -> Option<WhatIfSummary> {
-    let subject = Subject::new(test, "changes.c", ranks, arguments)?;
+    let subject = Subject::new(test, "changes/changes.c", ranks, arguments)?;
     subject.run_recorded(Invocation::InFront).expect_success();
     let options = Options {
         what_if: Some(WhatIf::parse(scenario).unwrap()),

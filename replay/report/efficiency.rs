@@ -68,7 +68,9 @@ impl WorkTotals {
     /// Of some processes.
     pub(super) fn new(processes: &[WalkedProcess]) -> WorkTotals {
         let mut own = WorkTotals::default();
-        processes.iter().for_each(|process| own.add_thread(process.work.as_deref()));
+        for process in processes.iter().filter(|process| !process.has_not_run()) {
+            own.add_thread(process.work.as_deref());
+        }
         own
     }
 
@@ -77,9 +79,6 @@ impl WorkTotals {
             self.is_known = false;
             return;
         };
-        if last < first {
-            return;
-        }
         let counting = counts.map(|count| u64::from(count.is_some()));
         let counts = counts.map(Option::unwrap_or_default);
         let thread = ThreadTotals { threads: 1, work, most: work, counting, counts };
@@ -139,6 +138,7 @@ impl WorkTotals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::walk::WalkedLocation;
 
     fn thread(initialized: Option<Ticks>, finalized: Option<Ticks>, work: Ticks) -> Option<MainThreadWork> {
         Some(MainThreadWork { initialized, finalized, first: 5, last: 95, work, counts: [Some(7), None] })
@@ -168,10 +168,34 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_known_of_all_if_one_is_not_known_and_threads_that_have_not_run_count_nothing() {
+    fn nothing_is_known_of_all_if_one_is_not_known_or_there_is_none() {
         assert_eq!(known(&[thread(Some(10), Some(90), 60), None]), None);
-        let idle = MainThreadWork { first: Ticks::MAX, last: Ticks::MIN, ..MainThreadWork::default() };
-        assert_eq!(known(&[thread(Some(10), Some(90), 60), Some(idle)]), Some((80, 1, 60, 60)));
-        assert_eq!(known(&[Some(idle)]), None);
+        assert_eq!(known(&[]), None);
+    }
+
+    #[test]
+    fn main_threads_that_have_not_run_count_nothing_and_those_whose_events_are_lost_are_not_known() {
+        let process = |end, is_lost, work: Option<MainThreadWork>| WalkedProcess {
+            number: 0,
+            paths: Vec::new(),
+            locations: vec![WalkedLocation {
+                location: 0,
+                run: 0,
+                run_mpi: 0,
+                run_off: 0,
+                is_worker: false,
+                is_lost,
+                sampled: Vec::new(),
+                end,
+            }],
+            work: work.map(Box::new),
+        };
+        let known = |other| {
+            let processes = [process(95, false, thread(Some(10), Some(90), 60)), other];
+            WorkTotals::new(&processes).known().map(|(run, totals)| (run, totals.threads, totals.work))
+        };
+        assert_eq!(known(process(Ticks::MIN, false, None)), Some((80, 1, 60)));
+        assert_eq!(known(process(Ticks::MIN, true, None)), None);
+        assert_eq!(known(process(95, false, None)), None);
     }
 }

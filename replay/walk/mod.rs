@@ -127,6 +127,8 @@ pub struct WalkedLocation {
     pub run_off: Ticks,
     /// Whether it is a thread other than the main one that was in a team.
     pub is_worker: bool,
+    /// Whether events of it are lost.
+    pub is_lost: bool,
     /// Its samples by row of the severities; empty without any, and rows behind the end have none.
     pub sampled: Vec<Sampled>,
     /// The time of its last event; [`Ticks::MIN`] if no event is known.
@@ -173,7 +175,7 @@ pub struct WalkedProcess {
     pub paths: Vec<CallPath>,
     /// Its locations.
     pub locations: Vec<WalkedLocation>,
-    /// The work of its main thread; `None` if it is not known.
+    /// The work of its main thread; `None` if that has not run, or it is not known.
     pub work: Option<Box<MainThreadWork>>,
 }
 
@@ -182,6 +184,11 @@ impl WalkedProcess {
     pub fn range(&self) -> Range<usize> {
         let first = self.locations.first().map_or(0, |location| location.location);
         first..first + self.locations.len()
+    }
+
+    /// Whether its main thread is known to have no events, and none of them is lost.
+    pub fn has_not_run(&self) -> bool {
+        self.locations.first().is_some_and(|main| !main.has_events() && !main.is_lost)
     }
 }
 
@@ -198,15 +205,15 @@ pub struct Walked {
     /// The records of each location; none unless positions are their numbers.
     pub records: Vec<RecordTimes>,
     /// The pieces of time of each location with its records in between; none unless they were asked for.
-    pub record_pieces: Vec<Pieces>,
+    pub record_pieces: Box<[Pieces]>,
     /// The steps of each location; none unless they were noted.
     pub steps: Vec<Steps>,
     /// Events of each location between which durations are taken; none unless they were noted.
     pub notes: Vec<Vec<Note>>,
     /// By location: pieces of time between these; none unless events are noted.
-    pub pieces: Vec<Journal>,
+    pub pieces: Box<[Journal]>,
     /// Where the main thread enters and leaves phases of which efficiencies are wanted; none unless events are noted.
-    pub borders: Vec<Border>,
+    pub borders: Box<[Border]>,
     /// Visits of phases by the main thread, in the order of their ends; none unless regions are phases.
     pub visits: Vec<Visit>,
     /// The part that later steps add to.

@@ -445,6 +445,7 @@ impl<'t> ProcessWalk<'t> {
                 run_mpi: end.mpi,
                 run_off: end.off,
                 is_worker: number > 0 && thread.teams > 0,
+                is_lost: thread.is_lost,
                 sampled: thread.samples.take().map(|samples| samples.by_row).unwrap_or_default(),
                 end: thread.now,
             });
@@ -454,11 +455,11 @@ impl<'t> ProcessWalk<'t> {
             operations: Arc::new(self.operations),
             journals,
             records,
-            record_pieces,
+            record_pieces: record_pieces.into(),
             steps,
             notes,
-            pieces,
-            borders: self.borders.list,
+            pieces: pieces.into(),
+            borders: self.borders.list.into(),
             visits: self.phases.visits,
             results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }

@@ -82,18 +82,14 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// The work of the main thread, once all regions are closed and before its accounts become severities. `None` if it is not known:
-    /// events are lost, recording was off meanwhile, or only a part of the run counts.
+    /// The work of the main thread, once all regions are closed and before its accounts become severities. `None` if it has not run, or
+    /// its work is not known: events are lost, recording was off meanwhile, or only a part of the run counts.
     pub(super) fn main_thread_work(&mut self) -> Option<MainThreadWork> {
         let thread = self.threads.first()?;
         let off = thread.at_finalize.unwrap_or(thread.elapsed).off;
         let is_whole = !thread.is_lost && off == 0 && thread.windows.is_none();
-        if !is_whole || !self.trace.semantics.replays_all_of_mpi() {
+        if !is_whole || thread.begin == Ticks::MIN || !self.trace.semantics.replays_all_of_mpi() {
             return None;
-        }
-        if thread.begin == Ticks::MIN {
-            // It has not run.
-            return Some(MainThreadWork { first: Ticks::MAX, last: Ticks::MIN, ..MainThreadWork::default() });
         }
         let (first, last) = (thread.begin, thread.now);
         let begin = self.main.initialized.take();

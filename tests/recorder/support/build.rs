@@ -265,7 +265,9 @@ fn link(mpi: &Mpi, source: &str, linkage: Linkage, library: &Path) -> Result<Pat
 fn sources(language: &str) -> Vec<String> {
     let endings: &[&str] = if language == "f90" { &["f", "f90"] } else { &[language] };
     let mut found = Vec::new();
-    for folder in ["waits", "calls", "endings", "iterations", "oddities", "pauses", "regions", "workers", "changes"] {
+    for folder in
+        ["waits", "calls", "endings", "iterations", "oddities", "pauses", "regions", "workers", "changes"]
+    {
         for entry in std::fs::read_dir(project("tests/programs").join(folder)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             if endings.iter().any(|ending| name.ends_with(&format!(".{ending}"))) {

@@ -212,6 +212,22 @@ fn values_of_the_report_are_the_same_whether_or_not_something_else_is_asked() {
     }
 }
 
+/// The attributes that a report with this member has, and those that it must not have.
+fn attributes_of(file: &WhatIfFile) -> Vec<(String, Option<String>)> {
+    let times = file.scenarios.iter().map(|it| {
+        (format!("Replay::What-if::{}", it.name), it.seconds.map(|seconds| format!("{seconds:.9}")))
+    });
+    let trust = [
+        ("unexplained", format!("{:.6}", file.trust.unexplained)),
+        ("kept", format!("{:.6}", file.trust.kept)),
+        ("model error", format!("{:.6}", file.trust.model_error)),
+        ("choices", file.trust.choices.to_string()),
+        ("would come otherwise", file.trust.would_come_otherwise.to_string()),
+    ];
+    let trust = trust.map(|(name, value)| (format!("Replay::What-if trust::{name}"), Some(value)));
+    times.chain(trust).collect()
+}
+
 #[test]
 fn report_has_the_run_times_for_programs_and_they_keep_to_the_schema() {
     let directory = in_memory();
@@ -230,7 +246,8 @@ fn report_has_the_run_times_for_programs_and_they_keep_to_the_schema() {
         let options = Options { phases: vec!["main".into()], ..asking(&experiment, &report, "") };
         let summary = replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap().summary.unwrap();
         let summary = summary.what_if.unwrap();
-        let bytes = Report::open(&report).unwrap().member(WHAT_IF).unwrap().unwrap();
+        let report = Report::open(&report).unwrap();
+        let bytes = report.member(WHAT_IF).unwrap().unwrap();
         let file = WhatIfFile::parse(&bytes).unwrap();
         let found: Vec<i64> = file.scenarios.iter().filter_map(|scenario| scenario.ticks).collect();
         assert_eq!(
@@ -239,6 +256,10 @@ fn report_has_the_run_times_for_programs_and_they_keep_to_the_schema() {
             "{}",
             name(&experiment)
         );
+        for (name, value) in attributes_of(&file) {
+            let of = |attribute: &&cubex::Attribute| attribute.key == name;
+            assert_eq!(report.cube().attributes.iter().find(of).map(|it| it.value.clone()), value, "{name}");
+        }
         // What it says can be asked for.
         assert!(file.scenarios.iter().all(|scenario| WhatIf::parse(&scenario.name).is_ok()));
         let path = directory.path().join(format!("{}.json", name(&experiment)));

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cubex::Attribute;
 use details::what_if::{Efficiencies, LatencyFile, SCHEMA, ScenarioTime, Time, Trust, WhatIfFile};
 use model::ClockProperties;
 
@@ -182,6 +183,22 @@ impl WhatIfSummary {
                 would_come_otherwise: self.otherwise(),
             },
         }
+    }
+
+    /// The run time of each scenario, in seconds, and how far to trust it, as attributes of the report; a scenario that would
+    /// deadlock has no run time.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = Attribute> {
+        let with_time = self.gains.iter().filter(|gain| !gain.deadlocks);
+        let times =
+            with_time.map(|gain| (format!("What-if::{}", gain.scenario), format!("{:.9}", gain.seconds)));
+        let shares =
+            [("unexplained", self.unexplained), ("kept", self.kept), ("model error", self.model_error)];
+        let shares = shares.map(|(name, share)| (name, format!("{share:.6}")));
+        let counts = [("choices", self.choices), ("would come otherwise", self.otherwise())];
+        let counts = counts.map(|(name, count)| (name, count.to_string()));
+        let trust = shares.into_iter().chain(counts);
+        let trust = trust.map(|(name, value)| (format!("What-if trust::{name}"), value));
+        times.chain(trust).map(|(name, value)| Attribute::new(format!("Replay::{name}"), value))
     }
 
     /// The most choices that might be others in a scenario.

@@ -148,6 +148,7 @@ pub fn write(
             let clock = &tools.trace.definitions.clock;
             summary.what_if = predictions.map(|predictions| WhatIfSummary::new(&predictions, clock));
             if let Some(what_if) = &summary.what_if {
+                what_if.attributes().for_each(|attribute| writer.add_attribute(attribute));
                 writer.add_member(WHAT_IF, &what_if.file().to_bytes())?;
             }
             if let (Some(others), Some(ticks)) = (others, &ticks) {

@@ -217,28 +217,18 @@ fn for_each_completion(
     of: &LocationGraph,
     mut each: impl FnMut(&Completion, &[DoneMessage], &[&Dependency]),
 ) {
-    let done = done_in_order(of);
     let mut next = 0;
-    let mut order = of.order.iter().map(|&number| &of.dependencies[number as usize]).peekable();
+    let mut dependencies = Vec::new();
     for (at, completion) in (0..).zip(&of.marks.completions) {
         let first = next;
-        while done.get(next).is_some_and(|done| done.completion == at) {
+        while of.done.get(next).is_some_and(|done| done.completion == at) {
             next += 1;
         }
-        let mut dependencies = Vec::new();
-        while let Some(dependency) = order.next_if(|dependency| dependency.completion == at) {
-            if dependency.kind != DependencyKind::IfRendezvous {
-                dependencies.push(dependency);
-            }
-        }
-        each(completion, &done[first..next], &dependencies);
+        dependencies.clear();
+        let all = of.dependencies_of(at).iter().map(|&number| &of.dependencies[number as usize]);
+        dependencies.extend(all.filter(|dependency| dependency.kind != DependencyKind::IfRendezvous));
+        each(completion, &of.done[first..next], &dependencies);
     }
-}
-
-fn done_in_order(of: &LocationGraph) -> Vec<DoneMessage> {
-    let mut done = of.done.clone();
-    done.sort_by_key(|done| done.completion);
-    done
 }
 
 /// Ticks of a call after all that it waits for was there.
@@ -266,9 +256,13 @@ fn set_usual(
     let usual = medians(by_function, exchange)?;
     let first = graph.first;
     for (location, of) in (first..).zip(&mut graph.locations) {
-        let completes = done_in_order(of);
+        let mut next = 0;
         for (at, completion) in (0..).zip(&mut of.marks.completions) {
-            if completes.binary_search_by_key(&at, |done| done.completion).is_err() {
+            let first = next;
+            while of.done.get(next).is_some_and(|done| done.completion == at) {
+                next += 1;
+            }
+            if first == next {
                 completion.fitted = usual.get(&function_of(location, completion)).copied().unwrap_or(0);
             }
         }
@@ -309,7 +303,7 @@ fn set_all(tools: &Tools<'_>, graph: &mut Graph, lines: &LinesOfPairs, nodes: &N
     let resolution = tools.trace.definitions.clock.resolution;
     let mut questions = Vec::new();
     for (location, of) in (graph.first..).zip(&mut graph.locations) {
-        let done = done_in_order(of);
+        let done = std::mem::take(&mut of.done);
         let mut next = 0;
         for at in 0..to_u32(of.marks.completions.len()) {
             let first = next;
@@ -324,6 +318,7 @@ fn set_all(tools: &Tools<'_>, graph: &mut Graph, lines: &LinesOfPairs, nodes: &N
                 questions.extend(done.iter().filter_map(|done| done.partner).map(question));
             }
         }
+        of.done = done;
     }
     questions
 }
@@ -421,8 +416,7 @@ fn find_progress(
     graph.locations.iter_mut().for_each(LocationGraph::sort);
     for Answer { location, completion, .. } in found {
         let of = graph.of(location);
-        let done: Vec<DoneMessage> =
-            of.done.iter().copied().filter(|done| done.completion == completion).collect();
+        let done = of.done_of(completion).to_vec();
         set((location, of), completion, &done, lines);
     }
     for of in &mut graph.locations {

@@ -50,8 +50,6 @@ struct Place<const K: usize> {
     /// Its next mark, and its next goal.
     next: usize,
     next_goal: usize,
-    /// Its next dependency in their order.
-    next_dependency: usize,
     /// The time of the last mark.
     now: Times<K>,
     /// When it last heard of others.
@@ -200,7 +198,6 @@ impl<'a, const K: usize> Forward<'a, K> {
         let place = |of: &LocationGraph| Place {
             next: 0,
             next_goal: 0,
-            next_dependency: 0,
             now: [Ticks::MIN; K],
             heard: [Ticks::MIN; K],
             awaited: [Ticks::MIN; K],
@@ -304,18 +301,12 @@ impl<'a, const K: usize> Forward<'a, K> {
                     })
                 }
                 Kind::Completion(number) => {
-                    let first = place.next_dependency;
-                    let of_completion =
-                        |number_of: &&u32| of.dependencies[**number_of as usize].completion == number;
-                    let numbers = &of.order[first..];
-                    let count = numbers.iter().take_while(of_completion).count();
-                    let numbers = &numbers[..count];
+                    let numbers = of.dependencies_of(number);
                     if numbers.iter().any(|&number| place.starts[number as usize].missing > 0) {
                         place.is_waiting = true;
                         return;
                     }
-                    place.next_dependency += count;
-                    has_heard |= count > 0;
+                    has_heard |= !numbers.is_empty();
                     let completion = &of.marks.completions[number as usize];
                     let of_many = numbers.iter().map(|&at| &of.dependencies[at as usize]);
                     let of_many = of_many.into_iter().find(|dependency| dependency.steps > 0);

@@ -177,15 +177,22 @@ pub(super) struct LocationGraph {
     pub marks: Marks,
     /// The dependencies of its completions, in no order.
     pub dependencies: Vec<Dependency>,
-    /// The messages that its completions complete, until times are explained.
+    /// The messages that its completions complete, until times are explained; then in the order of completions.
     pub done: Vec<DoneMessage>,
     /// Whom its marks tell their times: mark, goal. In the order of marks once all are known.
     pub goals: Vec<(u32, Goal)>,
     /// The dependencies in the order of their completions, once all are known.
-    pub order: Vec<u32>,
+    order: Vec<u32>,
+    /// By completion: where its dependencies begin in that order; and the end of all.
+    order_of: Vec<u32>,
 }
 
 impl LocationGraph {
+    /// Of these marks, none of which depends on anything yet.
+    pub(super) fn new(marks: Marks) -> LocationGraph {
+        LocationGraph { marks, ..LocationGraph::default() }
+    }
+
     /// Adds a dependency; returns its number.
     pub(super) fn depend(&mut self, completion: u32, kind: DependencyKind, bytes: u64, starts: u32) -> u32 {
         let number = to_u32(self.dependencies.len());
@@ -203,22 +210,41 @@ impl LocationGraph {
         number
     }
 
-    /// Brings goals and dependencies in order.
+    /// Brings goals, messages and dependencies in order.
     pub(super) fn sort(&mut self) {
         self.goals.sort_by_key(|&(mark, _)| mark);
         self.goals.shrink_to_fit();
+        self.done.sort_by_key(|done| done.completion);
         self.dependencies.shrink_to_fit();
-        self.order = (0..to_u32(self.dependencies.len())).collect();
-        let dependencies = &self.dependencies;
-        self.order.sort_by_key(|&number| dependencies[number as usize].completion);
+        let completions = self.marks.completions.len();
+        // How many each has, at the place behind the next one; then where those of the next one go, which ends where its end is.
+        self.order_of = vec![0; completions + 2];
+        for dependency in &self.dependencies {
+            self.order_of[dependency.completion as usize + 2] += 1;
+        }
+        for at in 1..self.order_of.len() {
+            self.order_of[at] += self.order_of[at - 1];
+        }
+        self.order = vec![0; self.dependencies.len()];
+        for (number, dependency) in (0..).zip(&self.dependencies) {
+            let place = &mut self.order_of[dependency.completion as usize + 1];
+            self.order[*place as usize] = number;
+            *place += 1;
+        }
+        self.order_of.truncate(completions + 1);
     }
 
-    /// The numbers of the dependencies of a completion.
+    /// The numbers of the dependencies of a completion, once all are in order.
     pub(super) fn dependencies_of(&self, completion: u32) -> &[u32] {
-        let of = |number: &u32| self.dependencies[*number as usize].completion;
-        let first = self.order.partition_point(|number| of(number) < completion);
-        let count = self.order[first..].iter().take_while(|number| of(number) == completion).count();
-        &self.order[first..first + count]
+        let of = |at: u32| self.order_of[at as usize] as usize;
+        &self.order[of(completion)..of(completion + 1)]
+    }
+
+    /// The messages of a completion, once all are in order.
+    pub(super) fn done_of(&self, completion: u32) -> &[DoneMessage] {
+        let first = self.done.partition_point(|done| done.completion < completion);
+        let count = self.done[first..].iter().take_while(|done| done.completion == completion).count();
+        &self.done[first..first + count]
     }
 }
 

@@ -3,6 +3,8 @@
 use model::Ticks;
 
 use super::classes::RowClass;
+use super::completing::Completes;
+use super::near::partition_point_near;
 use super::polls::{Polling, Polls};
 use crate::ids::{JournalPosition, Row};
 use crate::int::to_u32;
@@ -89,13 +91,15 @@ pub(super) struct Marks {
     pub threads: Vec<(Noted, u32)>,
     /// By border of a phase: the mark before it.
     pub borders: Vec<u32>,
+    /// Where the last call was found: those that are looked for are mostly near to each other.
+    found: usize,
 }
 
 impl Marks {
-    /// Of a location with these notes, and pieces of time between them; `completes` says of each note whether it is the leave of a call that completes something.
+    /// Of a location with these notes, and pieces of time between them; `completes` says what calls have completed, by note.
     pub(super) fn new(
         notes: &[Note],
-        completes: &[bool],
+        completes: &[Completes],
         polls: &Polls<'_>,
         noted: &Journal,
         classes: &[RowClass],
@@ -110,6 +114,8 @@ impl Marks {
         for (number, (note, &completes)) in notes.iter().zip(completes).enumerate() {
             while borders.next_if(|border| border.notes as usize <= number).is_some() {
                 marks.borders.push(to_u32(marks.list.len().saturating_sub(1)));
+                // The marks of a loop are in one phase.
+                polling = Polling::default();
             }
             polling.take(&mut marks, note, completes, polls);
             match note.what {
@@ -128,7 +134,7 @@ impl Marks {
                     if is_of(call, classes, RowClass::Init) {
                         marks.begin = Some(to_u32(marks.list.len()));
                         marks.add(note, Kind::Fixed, noted);
-                    } else if completes {
+                    } else if completes != Completes::Nothing {
                         marks.complete(note, call, noted);
                     }
                 }
@@ -224,7 +230,16 @@ impl Marks {
 
     /// The last enter of an outermost call of MPI at or before a position of the journal: that of the call with the event there.
     pub(super) fn call_at(&self, position: JournalPosition) -> Option<u32> {
-        let behind = self.list.partition_point(|mark| mark.position <= position);
+        self.call_before(self.list.partition_point(|mark| mark.position <= position))
+    }
+
+    /// The same, searched from where the last one was found on.
+    pub(super) fn call_near(&mut self, position: JournalPosition) -> Option<u32> {
+        self.found = partition_point_near(&self.list, self.found, |mark| mark.position <= position);
+        self.call_before(self.found)
+    }
+
+    fn call_before(&self, behind: usize) -> Option<u32> {
         (0..behind).rev().find(|&at| self.list[at].left != Ticks::MIN).map(to_u32)
     }
 

@@ -6,6 +6,7 @@ use model::{Ticks, mpi};
 use rustc_hash::FxHashMap;
 
 use super::graph::{DependencyKind, DoneMessage, Goal, Graph, Role};
+use super::near::partition_point_near;
 use super::nodes::Nodes;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
@@ -105,7 +106,7 @@ pub(super) fn call_at(graph: &mut Graph, location: u32, position: EventNumber) -
     if position == EventNumber::NONE {
         return None;
     }
-    graph.of(location).marks.call_at(position.in_journal())
+    graph.of(location).marks.call_near(position.in_journal())
 }
 
 /// A matched send, once its receive has asked.
@@ -121,26 +122,50 @@ struct Asked {
     was_early: bool,
 }
 
-/// The sends of a worker by their events: location, position in the journal; the process's position, and the send's.
-struct Sends(Vec<((u32, JournalPosition), (u32, u32))>);
+/// The sends of a worker by their events.
+struct Sends {
+    /// The first of its locations.
+    first: u32,
+    /// By location.
+    list: Vec<SendsOfLocation>,
+}
+
+/// The sends of a location.
+#[derive(Clone, Default)]
+struct SendsOfLocation {
+    /// The position of the process.
+    process: u32,
+    /// In ascending order: position of the event in the journal, and that of the send.
+    list: Vec<(JournalPosition, u32)>,
+    /// Where the last one was found: receives ask for them mostly in turn.
+    found: usize,
+}
 
 impl Sends {
-    fn new(processes: &[Walked]) -> Sends {
-        let of = |(process, walked): (u32, &'_ Walked)| {
+    fn new(processes: &[Walked], graph: &Graph) -> Sends {
+        let mut list = vec![SendsOfLocation::default(); graph.locations.len()];
+        for (process, walked) in (0..).zip(processes) {
             let operations = &walked.operations;
-            let spot = |send: &Send| (operations.site(send.call).location, { send.position }.in_journal());
-            let sends =
-                (0..).zip(&operations.sends).filter(|(_, send)| { send.position } != EventNumber::NONE);
-            sends.map(|(at, send)| (spot(send), (process, at))).collect::<Vec<_>>()
-        };
-        let mut all: Vec<_> = (0..).zip(processes).flat_map(of).collect();
-        all.sort_unstable();
-        Sends(all)
+            for (at, send) in (0..).zip(&operations.sends) {
+                if { send.position } == EventNumber::NONE {
+                    continue;
+                }
+                let location = operations.site(send.call).location - graph.first;
+                let of = &mut list[location as usize];
+                of.process = process;
+                of.list.push(({ send.position }.in_journal(), at));
+            }
+        }
+        list.iter_mut().for_each(|of| of.list.sort_unstable());
+        Sends { first: graph.first, list }
     }
 
-    fn at(&self, spot: JournalSpot) -> Option<(usize, usize)> {
-        let found = self.0.binary_search_by_key(&(spot.location, spot.position), |&(spot, _)| spot);
-        found.ok().map(|at| self.0[at].1).map(|(process, send)| (process as usize, send as usize))
+    /// The position of the process that has sent at an event, and that of the send.
+    fn at(&mut self, spot: JournalSpot) -> Option<(usize, usize)> {
+        let of = self.list.get_mut(spot.location.checked_sub(self.first)? as usize)?;
+        of.found = partition_point_near(&of.list, of.found, |&(position, _)| position < spot.position);
+        let &(position, at) = of.list.get(of.found)?;
+        (position == spot.position).then_some((of.process as usize, at as usize))
     }
 }
 
@@ -165,7 +190,7 @@ pub(super) fn link(
         done_of.push(sends(&walked.operations, graph));
     }
     let questions = exchange.exchange(questions)?;
-    let sends = Sends::new(processes);
+    let mut sends = Sends::new(processes, graph);
     let mut evidence = EvidenceByPairs::default();
     let mut asked = Vec::new();
     for question in questions.iter().flat_map(|batch| wire::all::<Question>(batch)) {
@@ -173,7 +198,7 @@ pub(super) fn link(
         let operations = &processes[process].operations;
         let send = &operations.sends[at];
         let location = question.send.location;
-        let Some(start) = graph.of(location).marks.call_at(question.send.position) else { continue };
+        let Some(start) = graph.of(location).marks.call_near(question.send.position) else { continue };
         if question.done == NO_MARK {
             let (location, number) = (question.location, question.number);
             let goal = Goal::Dependency { location, number, role: Role::Other };

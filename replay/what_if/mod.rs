@@ -11,6 +11,7 @@
 
 mod changes;
 mod classes;
+mod completing;
 mod efficiency;
 mod explain;
 mod forward;
@@ -23,6 +24,7 @@ mod lines;
 mod marks;
 mod members;
 mod messages;
+mod near;
 mod nodes;
 mod phases;
 mod polls;

@@ -4,6 +4,7 @@
 
 use model::{Ticks, mpi};
 
+use super::completing::Completes;
 use super::marks::Marks;
 use crate::ids::{EventNumber, JournalPosition, Row};
 use crate::trace::Trace;
@@ -62,7 +63,7 @@ pub(super) struct Polling {
 
 impl Polling {
     /// Takes a note before its mark is made. If that ends a loop, the marks behind its first enter are forgotten.
-    pub(super) fn take(&mut self, marks: &mut Marks, note: &Note, completes: bool, polls: &Polls<'_>) {
+    pub(super) fn take(&mut self, marks: &mut Marks, note: &Note, completes: Completes, polls: &Polls<'_>) {
         match note.what {
             Noted::Enter(row) => {
                 let kind = polls.kind(row).filter(|kind| *kind != mpi::Polling::Status);
@@ -78,12 +79,12 @@ impl Polling {
                     return *self = Polling::default();
                 };
                 match (is_poll, completes) {
-                    (true, false) => {
+                    (true, Completes::Nothing) => {
                         let first = self.going.map_or(mark, |(first, _)| first);
                         self.going = Some((first, note.time));
                         self.has_found = !is_vain;
                     }
-                    (_, true) if is_poll || self.has_found => {
+                    (true, _) | (false, Completes::Receives) if is_poll || self.has_found => {
                         if let Some((first, _)) = self.going {
                             marks.cut_behind(first);
                         }

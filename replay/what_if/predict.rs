@@ -1,10 +1,10 @@
 //! Predictions: the run time of each scenario, from the timed graph of all processes (what-if 3).
 
 use model::Ticks;
-use patterns::matched::CollectiveClass;
 
 use super::changes::Paths;
 use super::classes::RowClass;
+use super::completing::{completing, leaves};
 use super::efficiency::Efficiency;
 use super::explain::{LinesOfPairs, explain, tell_measured};
 use super::forward::{Forward, Lanes};
@@ -25,7 +25,7 @@ use crate::causes::ComparedWork;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::findings::Findings;
-use crate::ids::{EventNumber, JournalPosition, PathId, Row};
+use crate::ids::{PathId, Row};
 use crate::int::to_u32;
 use crate::matching::Matches;
 use crate::operations::{Operations, TeamEventKind};
@@ -187,7 +187,7 @@ impl TimedGraph {
                 let borders = if thread == 0 { &walked.borders[..] } else { &[] };
                 let marks =
                     Marks::new(notes, &completes, &polls[thread], &walked.pieces[thread], &classes, borders);
-                graph.locations.push(LocationGraph { marks, ..LocationGraph::default() });
+                graph.locations.push(LocationGraph::new(marks));
                 all_classes.push(classes);
                 all_rows.push(rows);
             }
@@ -214,9 +214,8 @@ impl TimedGraph {
             })
             .collect();
         let barriers = |location: u32, visit: u32| {
-            let walked =
-                processes.iter().find(|walked| walked.process.range().contains(&(location as usize)));
-            walked.map_or(u32::MAX, |walked| walked.operations.barriers[visit as usize].region)
+            let of = processes.partition_point(|walked| walked.process.range().end <= location as usize);
+            processes.get(of).map_or(u32::MAX, |walked| walked.operations.barriers[visit as usize].region)
         };
         let function_of = |location: u32, completion: &Completion| match completion.what {
             // Threads have events that are no functions: each kind stands for one that no trace has.
@@ -502,59 +501,4 @@ fn first_of(
         choose(&mut { times })
     };
     Ok(of(0).or_else(|| of(1)).unwrap_or(0))
-}
-
-/// By thread: the positions in the journal of events that complete something.
-fn completing(walked: &Walked) -> Vec<Vec<JournalPosition>> {
-    let operations = &walked.operations;
-    let first = walked.process.range().start;
-    let mut found = vec![Vec::new(); walked.process.locations.len()];
-    let mut add = |location: u32, position: EventNumber| {
-        if position != EventNumber::NONE {
-            found[location as usize - first].push(position.in_journal());
-        }
-    };
-    let is_modelled = |class: Option<CollectiveClass>| {
-        !matches!(
-            class,
-            Some(CollectiveClass::Init | CollectiveClass::FileHandling | CollectiveClass::FileTransfer)
-        )
-    };
-    for send in &operations.sends {
-        if let Some(call) = operations.calls.find(send.completion) {
-            add(call.site.location, send.completed);
-        }
-    }
-    for receive in &operations.receives {
-        add(operations.site(receive.call).location, receive.position);
-    }
-    for collective in operations.collectives.iter().filter(|it| is_modelled(it.class)) {
-        add(operations.site(collective.call).location, collective.position);
-    }
-    for done in operations.nonblocking.iter().filter_map(|it| it.done).filter(|it| is_modelled(it.class)) {
-        add(operations.site(done.call).location, done.position);
-    }
-    for probe in &operations.probes {
-        add(operations.site(probe.call).location, probe.position);
-    }
-    found
-}
-
-/// For each note whether it is the leave of a call with one of these positions.
-fn leaves(notes: &[Note], positions: &mut [JournalPosition]) -> Vec<bool> {
-    positions.sort_unstable();
-    let mut next = 0;
-    let mut entered = JournalPosition::default();
-    let of = |note: &Note| match note.what {
-        Noted::Enter(_) => {
-            entered = note.position;
-            false
-        }
-        Noted::Leave => {
-            next += positions[next..].partition_point(|&position| position < entered);
-            positions.get(next).is_some_and(|&position| position < note.position)
-        }
-        _ => false,
-    };
-    notes.iter().map(of).collect()
 }

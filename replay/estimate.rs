@@ -25,6 +25,9 @@ const DETAILS: u64 = 200 << 20;
 /// Bytes of times for clock correction for each byte of an event file.
 const TIMES: u64 = 1;
 
+/// Bytes of the timed graph and of times in all scenarios for each byte of an event file.
+const WHAT_IF: u64 = 5;
+
 /// Bytes of a location independent of its events: names, severities, entries in all tables.
 const LOCATION: u64 = 8 << 10;
 
@@ -45,7 +48,8 @@ impl Estimate {
     /// bytes of all other workers, whose graphs a worker may [bring together](crate::solvers).
     pub fn new(options: &Options, processes: impl IntoIterator<Item = (u64, u64)>, others: u64) -> Estimate {
         let factor = if options.causes { WITH_CAUSES } else { WITHOUT_CAUSES }
-            + if options.clock_correction { TIMES } else { 0 };
+            + if options.clock_correction { TIMES } else { 0 }
+            + if options.what_if.is_some() { WHAT_IF } else { 0 };
         let is_stepwise = options.causes || options.clock_correction;
         let together = if is_stepwise { others.saturating_mul(OF_OTHERS).min(options.together) } else { 0 };
         let has_details = options.details_place() != DetailsPlace::Nowhere;
@@ -70,6 +74,7 @@ impl Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::what_if::WhatIf;
 
     #[test]
     fn many_events_of_few_locations_need_not_be_in_memory_but_few_of_many_do() {
@@ -78,6 +83,9 @@ mod tests {
         assert!(few.all > 20 << 30 && few.least < 4 << 20);
         let many = Estimate::new(&options, std::iter::repeat_n((1, 1 << 10), 1 << 20), 0);
         assert_eq!(many.all, many.least);
+        let what_if = Some(WhatIf::Standard);
+        let asked = Estimate::new(&Options { what_if, ..options.clone() }, [(1, 1 << 30); 4], 0);
+        assert_eq!(asked.all - few.all, 20 << 30);
         let nothing = Options { causes: false, ..options };
         assert!(4 * Estimate::new(&nothing, [(1, 1 << 30)], 0).all < few.all);
     }

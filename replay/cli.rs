@@ -119,8 +119,10 @@ pub(crate) struct Cli {
     /// Who waits for whom is kept, when is computed anew. Scenarios have commas between them, and the changes of one have +:
     /// same, fitted, ideal (MPI takes no time but waiting), latency=F, bandwidth=F, add=MICROSECONDS to each message, eager=all or
     /// eager=BYTES, remove=PATH (operations of many), early-send=PATH, cpu=F@PATH@RANK (work takes F times as long), level=PATH@RANK
-    /// (work above the mean of all is gone), level=auto, balance=PATH. PATH is names of a call path in a row, with slashes
-    /// between them.
+    /// (work above the mean of all is gone), level=auto, balance=PATH, spread=PATH (work shared evenly in each phase), without=PATH@RANK
+    /// (without the delays that root causes name), overlap=PATH (awaited later), quiet=PATH (without long stretches of work),
+    /// posted=PATH, progress=PATH, arrival=PATH (receives in the order of arrival), split=PATH:PARTS, rendezvous=BYTES, mapping=FILE.
+    /// PATH is names of a call path in a row, with slashes between them; RANK may be RANK:THREAD; \\ before a comma or + in a name.
     #[arg(
         long,
         value_name = "SCENARIOS",

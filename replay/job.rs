@@ -97,7 +97,7 @@ impl Job {
         options.check()?;
         let predict = predicted::asked(options)?;
         let archive = Archive::open(&options.experiment)?.by(options.io);
-        let target = target(options, &archive);
+        let target = report::target(options, &archive);
         if exchange.worker() == 0 {
             report::check_target(&target, options.details_place(), options.force)?;
         }
@@ -376,7 +376,7 @@ impl Job {
         }
         let timed = match &self.what_if {
             Some(what_if) => {
-                memory.check(TimedGraph::bytes_needed(&walked))?;
+                memory.check(TimedGraph::bytes_needed(&walked, what_if))?;
                 Some(TimedGraph::build(&tools, &mut walked, &matches, what_if, exchange)?)
             }
             None => None,
@@ -463,6 +463,9 @@ impl Job {
             }
             _ => None,
         };
+        if let Some(predictions) = predictions.as_ref().filter(|_| self.predict.is_some()) {
+            predicted::check(predictions)?;
+        }
         let short = match (&self.short, plan) {
             (Some(options), Some(plan)) => {
                 progress.phase("write short archive");
@@ -573,20 +576,6 @@ fn phases(options: &Options, trace: &Trace) -> Vec<String> {
     phases.sort();
     phases.dedup();
     phases
-}
-
-/// Returns the path of the report.
-fn target(options: &Options, archive: &Archive) -> PathBuf {
-    let focus = options.focus.iter().map(Focus::file_name);
-    // The same iterations of another loop are another part of the run.
-    let focus: Vec<String> = focus.chain(options.choice.as_ref().map(LoopChoice::file_name)).collect();
-    let name = match options.focus.is_empty() {
-        true => "trace.cubex".to_owned(),
-        false => format!("trace.focus-{}.cubex", focus.join("+")),
-    };
-    let report = options.report.clone().unwrap_or_else(|| archive.directory().join(name));
-    // A symbolic link is kept: the file that it points to is replaced.
-    if report.is_symlink() { report.canonicalize().unwrap_or(report) } else { report }
 }
 
 /// Returns the bytes of each process's event files. Each worker asks the file system for a part of them.

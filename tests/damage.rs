@@ -11,7 +11,7 @@ use std::time::Instant;
 use otf2::Archive;
 use replay::exchange::Solo;
 use replay::progress::Progress;
-use replay::{Options, Outcome, Semantics};
+use replay::{Options, Outcome, Semantics, WhatIf};
 
 use crate::support::deadline::{LIMIT, Watch};
 use crate::support::parse::Case;
@@ -175,7 +175,9 @@ impl Fixture {
 /// Analyzes a damaged archive.
 fn end(experiment: &Path, threads: usize, clock_correction: bool) -> Result<Ending, String> {
     let report = experiment.join("damaged.cubex");
-    let options = Options { threads, clock_correction, ..options(experiment, &report, Semantics::Corrected) };
+    let what_if = (!clock_correction).then_some(WhatIf::Standard);
+    let options =
+        Options { threads, clock_correction, what_if, ..options(experiment, &report, Semantics::Corrected) };
     let begin = Instant::now();
     let run = || replay::analyze(&options, &mut Solo, &mut Progress::silent());
     let outcome: Result<Outcome, _> =

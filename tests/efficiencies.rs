@@ -96,7 +96,7 @@ fn broken(efficiency: &Efficiency, levels: &Levels, is_phase: bool) -> Vec<Strin
 
 /// What is wrong with the run and all phases.
 fn all_broken(summary: &WhatIfSummary) -> Vec<String> {
-    let mut found = broken(&summary.efficiency, &summary.levels, false);
+    let mut found = broken(&summary.efficiency.unwrap(), &summary.levels, false);
     for phase in &summary.phases {
         if let Some(PhaseWindows { efficiency, levels, overlap, .. }) = &phase.phase.windows {
             found.extend(broken(efficiency, levels, true));
@@ -162,7 +162,7 @@ fn phase_of_all_of_main_has_the_efficiencies_of_the_run() {
     for experiment in archives() {
         let summary = what_if(&experiment, "ideal", &["main"]).unwrap();
         let windows = windows(&summary.phases[0]);
-        assert_eq!(windows.efficiency, summary.efficiency, "{}", name(&experiment));
+        assert_eq!(Some(windows.efficiency), summary.efficiency, "{}", name(&experiment));
         assert_eq!(windows.levels, summary.levels, "{}", name(&experiment));
         assert_eq!((windows.overlap, windows.is_split), (0, false), "{}", name(&experiment));
     }
@@ -268,7 +268,7 @@ fn phases_have_the_efficiencies_of_the_closed_form() {
     assert_eq!([even, uneven].map(|phase| phase.phase.visits[1].count), [steps; 2]);
     // Both together are the run.
     assert_eq!(of(even).run + of(uneven).run, summary.run_ticks);
-    assert_eq!(of(even).ideal + of(uneven).ideal, summary.efficiency.ideal);
+    assert_eq!(of(even).ideal + of(uneven).ideal, summary.efficiency.unwrap().ideal);
     assert!((even.share + uneven.share - 1.0).abs() < 1e-12);
     assert_eq!(all_broken(&summary), [""; 0]);
     let text = summary.to_string();
@@ -502,8 +502,9 @@ fn member_for_programs_has_phases_and_threads() {
     assert!(
         (threads.multiplicative.process * threads.multiplicative.thread - threads.parallel).abs() < 1e-12
     );
-    let additive = &file.efficiency.additive;
-    assert_eq!(additive.transfer, Some(file.efficiency.transfer));
+    let efficiency = file.efficiency.as_ref().unwrap();
+    let additive = &efficiency.additive;
+    assert_eq!(additive.transfer, Some(efficiency.transfer));
     let lacking = 2.0 - additive.load_balance - additive.serialisation.unwrap();
     assert!((lacking - (additive.transfer.unwrap() - threads.additive.process)).abs() < 1e-12);
 }

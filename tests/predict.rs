@@ -335,3 +335,27 @@ fn what_cannot_be_predicted_is_refused_before_anything_is_read() {
     let refused = run::analyze(words.map(Path::new).into_iter().chain([nowhere.as_path()]));
     refused.expect(2);
 }
+
+#[test]
+fn run_in_which_processes_wait_for_each_other_for_ever_is_not_written() {
+    let directory = in_memory();
+    let [predicted, report] = ["predicted", "predicted.cubex"].map(|name| directory.path().join(name));
+    let options = asking(&archive("wrong_order.4"), "rendezvous=0", &predicted, &report);
+    let error = run_it(&options).unwrap_err().to_string();
+    assert!(error.contains("no run to write"), "{error}");
+    assert!(!predicted.exists() && !report.exists());
+}
+
+#[test]
+fn nothing_is_received_before_it_is_sent_on_other_networks() {
+    for experiment in [archive("imbalance_chain.4"), archive("late_sender_nb.4"), archive("sendrecv.4")] {
+        for scenario in ["ideal", "latency=0.5", "cpu=0.5", "add=100"] {
+            let directory = in_memory();
+            let report = directory.path().join("predicted.cubex");
+            let options = asking(&experiment, scenario, &directory.path().join("predicted"), &report);
+            let summary = run_it(&options).unwrap().summary.unwrap();
+            let found: Vec<Finding> = summary.findings.occurred().collect();
+            assert_eq!((found, summary.clock_error), (Vec::new(), 0.0), "{}: {scenario}", name(&experiment));
+        }
+    }
+}

@@ -17,8 +17,8 @@ use crate::interop::python;
 use crate::oracle::random::program;
 use crate::support::report::Table;
 use crate::support::{
-    analyze, archive, archives, in_memory, name, options, project, random, random_tasks, run, workers, write,
-    written,
+    analyze, archive, archives, copy, in_memory, name, options, project, random, random_tasks, run, workers,
+    write, written,
 };
 
 /// By archive, in ticks: the run time as it was, on an ideal network, with the fitted times of MPI, without the largest excess of work,
@@ -250,9 +250,10 @@ fn report_has_the_run_times_for_programs_and_they_keep_to_the_schema() {
         let bytes = report.member(WHAT_IF).unwrap().unwrap();
         let file = WhatIfFile::parse(&bytes).unwrap();
         let found: Vec<i64> = file.scenarios.iter().filter_map(|scenario| scenario.ticks).collect();
+        let known = summary.gains.iter().filter(|gain| gain.has_time());
         assert_eq!(
             (found, file.run_time.ticks),
-            (ticks(&summary), summary.run_ticks),
+            (known.map(|gain| gain.ticks).collect(), summary.run_ticks),
             "{}",
             name(&experiment)
         );
@@ -296,7 +297,7 @@ const EFFICIENCIES: [(&str, [f64; 3]); 4] = [
 #[test]
 fn efficiencies_of_archives_are_those_of_the_model() {
     for (name, wanted) in EFFICIENCIES {
-        let efficiency = what_if(&archive(name), "same").unwrap().efficiency;
+        let efficiency = what_if(&archive(name), "same").unwrap().efficiency.unwrap();
         let found = [efficiency.load_balance(), efficiency.serialisation(), efficiency.transfer()];
         let is_near = |(found, wanted): (f64, f64)| (found - wanted).abs() < 0.00005;
         assert!(found.into_iter().zip(wanted).all(is_near), "{name}: {found:?}");
@@ -409,4 +410,57 @@ fn example_in_the_readme_is_what_the_analyzer_prints() {
     // The example says that to share the work gains nothing.
     let shared = what_if(&archive("imbalance_chain.4"), "balance=imbalance_chain/work").unwrap();
     assert!(shared.gains[0].gain.abs() < 0.0005, "{shared}");
+}
+
+#[test]
+fn scenarios_do_not_depend_on_others_whose_messages_wait_for_their_receives() {
+    let alone = what_if(&archive("wrong_order.4"), "rendezvous=10000000").unwrap().gains.remove(0);
+    let beside = what_if(&archive("wrong_order.4"), "rendezvous=0,rendezvous=10000000").unwrap().gains;
+    assert_eq!((beside[0].deadlocks, &beside[1]), (true, &alone));
+    assert!(!alone.deadlocks && alone.moved == 0);
+}
+
+#[test]
+fn efficiencies_are_not_known_where_events_are_lost() {
+    let directory = in_memory();
+    for lost in ["all", "one"] {
+        let experiment = directory.path().join(lost);
+        copy(&archive("imbalance_chain.4"), &experiment);
+        for location in if lost == "all" { 0..4 } else { 2..3 } {
+            std::fs::remove_file(experiment.join(format!("traces/{location}.evt"))).unwrap();
+        }
+        for scenarios in ["", "ideal,same,cpu=0.5"] {
+            let summary = what_if(&experiment, scenarios).unwrap();
+            assert_eq!(summary.efficiency, None, "{lost}");
+            assert!(summary.gains.iter().all(|gain| gain.seconds < 1.0), "{lost}: {summary}");
+        }
+        let report = directory.path().join("trace.cubex");
+        let options = Options { phases: vec!["main".into()], ..asking(&experiment, &report, "same") };
+        let outcome = replay::analyze(&options, &mut Solo, &mut Progress::silent());
+        // A phase that is nowhere is refused.
+        if lost == "one" {
+            let summary = outcome.unwrap().summary.unwrap();
+            assert_eq!(summary.what_if.as_ref().unwrap().phases, []);
+            assert!(summary.to_string().contains("Efficiencies are not known"), "{summary}");
+        }
+    }
+}
+
+#[test]
+fn scenario_that_the_messages_do_not_tell_is_not_known_and_one_without_its_kind_says_so() {
+    // All its messages have the same length; and it has none.
+    for (name, known) in [("late_receiver.4", [true, false]), ("nxn.8", [false, false])] {
+        let summary = what_if(&archive(name), "latency=2,bandwidth=0.5,latency=1").unwrap();
+        let found: Vec<bool> = summary.gains.iter().map(|gain| !gain.is_unknown).collect();
+        assert_eq!(found, [known[0], known[1], true], "{name}: {summary}");
+        assert!(summary.to_string().contains("not known"), "{summary}");
+    }
+    let summary = what_if(
+        &archive("late_sender.4"),
+        "remove=MPI_Recv,cpu=2@MPI_Recv,early-send=MPI_Recv,overlap=MPI_Send",
+    )
+    .unwrap();
+    assert!(summary.gains.iter().all(|gain| gain.is_void && gain.moved == 0), "{summary}");
+    let summary = what_if(&archive("late_sender.4"), "overlap=MPI_Recv,cpu=2,early-send=MPI_Send").unwrap();
+    assert!(summary.gains.iter().all(|gain| !gain.is_void), "{summary}");
 }

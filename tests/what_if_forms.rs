@@ -323,3 +323,111 @@ fn two_sends_before_their_receives_would_deadlock_without_a_buffer() {
     assert!(found.gains[0].deadlocks && !found.gains[1].deadlocks);
     assert_eq!(found.gains[1].ticks, run);
 }
+
+#[test]
+fn work_that_is_spread_is_the_mean_of_all_ranks_between_operations_of_all() {
+    // Who has most of it changes, and one has none.
+    let program = |is_spread: bool| {
+        let of = |rank: usize| {
+            let step = |step: usize| {
+                let shares = [8, 4, 0, 4];
+                let share = if is_spread { 4 } else { shares[(rank + step) % 4] };
+                [Op::Work("own", 1_000), Op::Work("shared", share * WORK), Op::Allreduce]
+            };
+            (0..10).flat_map(step).collect()
+        };
+        (0..4).map(of).collect::<Vec<Vec<Op>>>()
+    };
+    let (script, run) = simulate(&program(false), NETWORK);
+    let found = what_if(&script, "spread=shared,spread=shared+cpu=0.5@own,spread=own");
+    let wanted = simulate(&program(true), NETWORK).1;
+    let ticks: Vec<i64> = found.gains.iter().map(|gain| gain.ticks).collect();
+    assert_eq!(ticks, [wanted, wanted - 10 * 500, run]);
+}
+
+/// Rank 0 receives from all others in each step, which take so long before they send.
+fn receiver(works: [i64; 3], order: [usize; 3]) -> Vec<Vec<Op>> {
+    let mut program = vec![Vec::new(); 4];
+    for _ in 0..8 {
+        for (sender, work) in (1..4).zip(works) {
+            program[sender].extend([Op::Work("work", work), Op::Send(0)]);
+        }
+        for sender in order {
+            program[0].extend([Op::Receive(sender), Op::Work("use", WORK)]);
+        }
+        program.iter_mut().for_each(|ops| ops.push(Op::Allreduce));
+    }
+    program
+}
+
+#[test]
+fn receives_in_the_order_of_arrival_take_as_long_as_in_a_program_that_receives_so() {
+    let works = [9 * WORK, 5 * WORK, WORK];
+    let (script, run) = simulate(&receiver(works, [1, 2, 3]), NETWORK);
+    let wanted = simulate(&receiver(works, [3, 2, 1]), NETWORK).1;
+    let found = what_if(&script, "arrival=MPI_Recv,same,arrival=MPI_Recv+cpu=0.5@use,arrival=MPI_Allreduce");
+    let half = simulate(&scaled(&receiver(works, [3, 2, 1]), "use", 1, 2), NETWORK).1;
+    let ticks: Vec<i64> = found.gains.iter().map(|gain| gain.ticks).collect();
+    assert_eq!(ticks, [wanted, run, half, run]);
+    // Who comes in the order of the receives gains nothing.
+    let (script, run) = simulate(&receiver([WORK, 5 * WORK, 9 * WORK], [1, 2, 3]), NETWORK);
+    assert_eq!(what_if(&script, "arrival=MPI_Recv").gains[0].ticks, run);
+}
+
+#[test]
+fn pipeline_in_parts_fills_sooner() {
+    // Calls take no time by themselves: there are more of them.
+    let network = Network { send: 0, copy: 0, ..NETWORK };
+    for works in [[WORK; 4], [WORK, 4 * WORK, WORK, 2 * WORK], [4 * WORK, WORK, WORK, WORK]] {
+        let program = |parts: i64| {
+            let of = |rank: usize| {
+                let part = move |_| {
+                    let from = (rank > 0).then(|| Op::Receive(rank - 1));
+                    let to = (rank < 3).then_some(Op::Send(rank + 1));
+                    [from, Some(Op::Work("work", works[rank] / parts)), to].into_iter().flatten()
+                };
+                (0..5).flat_map(|_| (0..parts).flat_map(part).chain([Op::Allreduce])).collect()
+            };
+            (0..4).map(of).collect::<Vec<Vec<Op>>>()
+        };
+        let script = simulate(&program(1), network).0;
+        let found = what_if(&script, "split=MPI_Recv:4,split=MPI_Recv:2,split=MPI_Allreduce:4,same");
+        for (gain, parts) in found.gains.iter().zip([4, 2, 1, 1]) {
+            assert_eq!(gain.ticks, simulate(&program(parts), network).1, "{}", gain.scenario);
+        }
+    }
+}
+
+#[test]
+fn synchronous_sends_do_not_wait_for_receives_that_are_posted_before() {
+    let script = "program prog\n\
+                  rank 0\n  0 > MPI_Init ; 10 < ; > MPI_Ssend ; send 1 ; 1100 < ; > work ; 2100 < ; > MPI_Finalize ; 3200 <\n\
+                  rank 1\n  0 > MPI_Init ; 10 < ; > work ; 1000 < ; > MPI_Recv ; 1100 recv 0 ; < ; > MPI_Finalize ; 3200 <\n";
+    let found = what_if(script, "same,posted=MPI_Ssend,posted=MPI_Recv,posted=MPI_Ssend+posted=MPI_Recv");
+    let ticks: Vec<i64> = found.gains.iter().map(|gain| gain.ticks).collect();
+    // The message takes 100; the receive of a message that is there has its own overhead.
+    // The receive takes its 100 from when it is entered.
+    assert_eq!((ticks[0], ticks[1], ticks[2], ticks[3]), (2090, 1100, 2090, 1100), "{found}");
+}
+
+#[test]
+fn messages_that_make_progress_do_not_wait_until_the_other_side_is_in_mpi_again() {
+    // Usual messages, which tell how long one takes, and one that the library moves only once its sender is in MPI again.
+    let (mut sends, mut receives) = (String::new(), String::new());
+    for at in (100..1000).step_by(100) {
+        write!(sends, " ; {at} > MPI_Send ; send 1 ; {} <", at + 10).unwrap();
+        write!(receives, " ; {at} > MPI_Recv ; {} recv 0 ; <", at + 50).unwrap();
+    }
+    let script = format!(
+        "program prog\n\
+         rank 0\n  0 > MPI_Init ; 10 <{sends} ; 1000 > MPI_Isend ; isend 1 req 1 ; 1010 < ; > work ; 1001010 < ; \
+         > MPI_Wait ; sent 1 ; 1001050 < ; > MPI_Finalize ; 2000000 <\n\
+         rank 1\n  0 > MPI_Init ; 10 <{receives} ; 1000 > MPI_Recv ; 1001060 recv 0 ; < ; > later ; 1501060 < ; \
+         > MPI_Finalize ; 2000000 <\n"
+    );
+    let found = what_if(&script, "same,progress=MPI_Recv,progress=MPI_Wait,eager=all");
+    let ticks: Vec<i64> = found.gains.iter().map(|gain| gain.ticks).collect();
+    assert_eq!((ticks[0], ticks[2]), (1_501_050, 1_501_050), "{found}");
+    // The sender ends when its own work does.
+    assert!(ticks[1] < 1_002_000 && ticks[3] == ticks[1], "{found}");
+}

@@ -23,7 +23,7 @@ use crate::report::printable;
 use crate::short::SourceArchive;
 use crate::tools::Tools;
 use crate::walk::{self, Notes, Positions, WalkedProcess};
-use crate::what_if::{Scenario, TimedGraph, WhatIf};
+use crate::what_if::{Predictions, Scenario, TimedGraph, WhatIf};
 use crate::wire;
 use crate::wire::Wire;
 
@@ -56,7 +56,26 @@ pub fn asked(options: &Options) -> Result<Option<(Scenario, PathBuf, bool)>, Err
             "--predict writes the run in one scenario: give one with --what-if, such as --what-if=ideal",
         )
     })?;
+    if options.what_if.as_ref().is_some_and(WhatIf::reorders) {
+        return Err(Error::new(format!(
+            "--predict writes the events of the run with other times: in {scenario} they are others, or in another order"
+        )));
+    }
     Ok(Some((scenario.clone(), directory.clone(), options.reports_predicted())))
+}
+
+/// Checks that there is a run to write.
+///
+/// # Errors
+/// If processes would wait for each other.
+pub(crate) fn check(predictions: &Predictions) -> Result<(), Error> {
+    match predictions.list.iter().find(|prediction| prediction.deadlocks) {
+        Some(prediction) => Err(Error::new(format!(
+            "--predict: in {} processes wait for each other for ever, so that there is no run to write",
+            prediction.scenario
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The predicted run that was written, for the summary.

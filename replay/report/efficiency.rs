@@ -4,7 +4,7 @@ use model::{ClockProperties, Ticks};
 
 use crate::scaling::RunFacts;
 use crate::walk::{MainThreadWork, WalkedProcess};
-use crate::what_if::Efficiency;
+use crate::what_if::{Efficiency, Predictions};
 use crate::wire::wire;
 
 /// What of main threads is added up over all processes.
@@ -107,7 +107,8 @@ impl WorkTotals {
         let end = if self.finalized > Ticks::MIN { self.finalized } else { self.last };
         let totals = if self.begun.threads > 0 { self.begun } else { self.all };
         let run = end.saturating_sub(begin);
-        (self.is_known && totals.threads > 0 && run > 0).then_some((run, totals))
+        // Nobody works longer than the run takes, unless times are wrong.
+        (self.is_known && totals.threads > 0 && run > 0 && totals.most <= run).then_some((run, totals))
     }
 
     /// The facts, with the run time on an ideal network if that is known.
@@ -126,11 +127,19 @@ impl WorkTotals {
         })
     }
 
-    /// Takes the work to be what it is here, if that is known: pieces between marks of a thread are only roughly of the regions that
-    /// they are said to be of.
-    pub(super) fn correct(&self, efficiency: &mut Efficiency) {
-        if let Some((run, ThreadTotals { threads, work, most, .. })) = self.known() {
-            *efficiency = Efficiency { work, most, ranks: threads, run, ..*efficiency };
+    /// Takes the work to be what it is here: pieces between marks of a thread are only roughly of the regions that they are said to be
+    /// of. Efficiencies of which it is not known are not known either, those of phases and of all threads as little.
+    pub(super) fn correct(&self, predictions: &mut Predictions) {
+        let ideal = predictions.efficiency.map(|efficiency| efficiency.ideal);
+        predictions.efficiency = self.known().zip(ideal).map(|((run, totals), ideal)| Efficiency {
+            work: totals.work,
+            most: totals.most,
+            ranks: totals.threads,
+            run,
+            ideal,
+        });
+        if predictions.efficiency.is_none() {
+            (predictions.levels, predictions.phases) = Default::default();
         }
     }
 }

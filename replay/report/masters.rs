@@ -28,7 +28,12 @@ pub(super) fn line(master: &Master, ticks_per_second: u64) -> String {
             let [now, then] = [master.now(), ticks].map(|ticks| seconds(ticks as f64));
             let which = match best == workers {
                 true => format!("no other number is better ({now})"),
-                false => format!("{best} would be best ({then} instead of {now})"),
+                false => {
+                    // Behind the last number that was tried there may be a better one.
+                    let or_more =
+                        if master.times.iter().all(|&(tried, _)| tried <= best) { " or more" } else { "" };
+                    format!("{best}{or_more} would be best ({then} instead of {now})")
+                }
             };
             let limit = master.service.zip(master.least()).map(|(service, least)| {
                 format!("; service {} a task limits it to {}", seconds(service as f64), seconds(least as f64))

@@ -382,10 +382,23 @@ impl fmt::Display for Summary {
         }
         write!(f, "{}{}", self.structure, self.recorded)?;
         self.causes.write(f, run)?;
+        match (&self.efficiency, &self.what_if) {
+            (Some(facts), what_if) if what_if.is_none() || self.predicted.is_some() => {
+                write_efficiency(f, facts)?;
+            }
+            _ => {}
+        }
         if let Some(what_if) = &self.what_if {
+            if self.predicted.is_some() {
+                write!(f, "\nThe measured run:")?;
+            }
             write!(f, "{what_if}")?;
-        } else if let Some(facts) = &self.efficiency {
-            write_efficiency(f, facts)?;
+            if self.efficiency.is_none() {
+                writeln!(
+                    f,
+                    "Efficiencies are not known: events are lost, not all was recorded, or times are wrong."
+                )?;
+            }
         }
         if let Some(scaling) = &self.scaling {
             write!(f, "{scaling}")?;

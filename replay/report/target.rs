@@ -1,18 +1,34 @@
-//! Target: checks of the existing files at the paths of the report and its statistics, before the work
-//! starts.
+//! Target: the path of the report, and checks of the existing files there and at that of its statistics, before the work starts.
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cubex::{CAUSE_WORDS, Report, STATISTICS_TITLES, Writer};
 use details::manifest::MANIFEST;
+use otf2::Archive;
 
 use super::cube::CREATOR;
 use super::statistics::EXTENSION;
 use super::write::DETAILS;
 use crate::error::Error;
-use crate::options::DetailsPlace;
+use crate::focus::Focus;
+use crate::options::{DetailsPlace, Options};
+use crate::structure::LoopChoice;
+
+/// Returns the path of the report.
+pub fn target(options: &Options, archive: &Archive) -> PathBuf {
+    let focus = options.focus.iter().map(Focus::file_name);
+    // The same iterations of another loop are another part of the run.
+    let focus: Vec<String> = focus.chain(options.choice.as_ref().map(LoopChoice::file_name)).collect();
+    let name = match options.focus.is_empty() {
+        true => "trace.cubex".to_owned(),
+        false => format!("trace.focus-{}.cubex", focus.join("+")),
+    };
+    let report = options.report.clone().unwrap_or_else(|| archive.directory().join(name));
+    // A symbolic link is kept: the file that it points to is replaced.
+    if report.is_symlink() { report.canonicalize().unwrap_or(report) } else { report }
+}
 
 /// Checks before the work starts that the report can be written at the end: the directory must be writable,
 /// and existing files must be ours, unless `force` is given.

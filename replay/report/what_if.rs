@@ -38,8 +38,19 @@ pub struct Gain {
     pub otherwise: u64,
     /// Whether processes would wait for each other, so that there is no run time.
     pub deadlocks: bool,
+    /// Whether the messages of the run do not tell how long they would take, so that there is no run time.
+    pub is_unknown: bool,
+    /// Whether nothing is at its call paths that it could change.
+    pub is_void: bool,
     /// The share of the run time that is gained; negative if the run gets longer.
     pub gain: f64,
+}
+
+impl Gain {
+    /// Whether there is a run time.
+    pub fn has_time(&self) -> bool {
+        !self.deadlocks && !self.is_unknown
+    }
 }
 
 /// How much latency the run bears.
@@ -68,8 +79,8 @@ pub struct WhatIfSummary {
     pub kept: f64,
     /// How much longer the run would be, as a share, if calls of MPI took as long as the model of the network has it.
     pub model_error: f64,
-    /// Efficiencies of the run.
-    pub efficiency: Efficiency,
+    /// Efficiencies of the run; `None` if they are not known.
+    pub efficiency: Option<Efficiency>,
     /// Receives that may have been free to choose their messages.
     pub choices: u64,
     /// How much latency the run bears.
@@ -104,6 +115,8 @@ impl WhatIfSummary {
             moved: it.moved,
             otherwise: it.otherwise,
             deadlocks: it.deadlocks,
+            is_unknown: it.is_unknown,
+            is_void: it.is_void,
             gain: share(predictions.run - it.ticks),
         };
         let latency = |it: &Latency| LatencySummary {
@@ -141,12 +154,14 @@ impl WhatIfSummary {
     pub(super) fn file(&self) -> WhatIfFile {
         let ticks_per_second = self.ticks_per_second;
         let scenario = |it: &Gain| ScenarioTime {
-            gain: (!it.deadlocks).then_some(it.gain),
+            gain: it.has_time().then_some(it.gain),
             is_doubtful: self.is_doubtful(&it.scenario),
             is_upper_bound: it.scenario.changes.iter().any(Change::is_bound),
             name: it.scenario.to_string(),
-            seconds: (!it.deadlocks).then_some(it.seconds),
-            ticks: (!it.deadlocks).then_some(it.ticks),
+            is_unknown: it.is_unknown,
+            is_void: it.is_void,
+            seconds: it.has_time().then_some(it.seconds),
+            ticks: it.has_time().then_some(it.ticks),
             would_come_otherwise: it.otherwise,
             would_deadlock: it.deadlocks,
         };
@@ -161,13 +176,13 @@ impl WhatIfSummary {
         WhatIfFile {
             advice: advice::all(self),
             masters: self.masters.iter().map(|master| masters::facts(master, ticks_per_second)).collect(),
-            efficiency: Efficiencies {
-                additive: additive(&self.levels, &self.efficiency),
-                load_balance: self.efficiency.load_balance(),
-                parallel: self.efficiency.parallel(),
-                serialisation: self.efficiency.serialisation(),
-                transfer: self.efficiency.transfer(),
-            },
+            efficiency: self.efficiency.map(|efficiency| Efficiencies {
+                additive: additive(&self.levels, &efficiency),
+                load_balance: efficiency.load_balance(),
+                parallel: efficiency.parallel(),
+                serialisation: efficiency.serialisation(),
+                transfer: efficiency.transfer(),
+            }),
             latency: self.latency.as_ref().map(latency),
             phases: self.phases.iter().map(PhaseSummary::file).collect(),
             run_time: Time { seconds: self.run, ticks: self.run_ticks },
@@ -185,10 +200,10 @@ impl WhatIfSummary {
         }
     }
 
-    /// The run time of each scenario, in seconds, and how far to trust it, as attributes of the report; a scenario that would
-    /// deadlock has no run time.
+    /// The run time of each scenario, in seconds, and how far to trust it, as attributes of the report; some
+    /// scenarios have no run time.
     pub(super) fn attributes(&self) -> impl Iterator<Item = Attribute> {
-        let with_time = self.gains.iter().filter(|gain| !gain.deadlocks);
+        let with_time = self.gains.iter().filter(|gain| gain.has_time());
         let times =
             with_time.map(|gain| (format!("What-if::{}", gain.scenario), format!("{:.9}", gain.seconds)));
         let shares =
@@ -240,21 +255,30 @@ impl fmt::Display for WhatIfSummary {
         let is_worth =
             |gain: &&Gain| !self.is_standard || gain.gain >= if largest >= LEAST { LEAST } else { 0.0 };
         let most = if self.is_standard { NAMED } else { gains.len() };
-        let mut has_bound = false;
-        for Gain { scenario, seconds, gain, deadlocks, .. } in gains.iter().filter(is_worth).take(most) {
+        let (mut has_doubtful, mut has_bound) = (false, false);
+        for gain in gains.iter().filter(is_worth).take(most) {
+            let Gain { scenario, seconds, deadlocks, is_unknown, is_void, .. } = gain;
+            let void = if *is_void { " (there is nothing of that kind)" } else { "" };
+            let words = format!("{}{void}", printable(&words(scenario)));
             if *deadlocks {
-                writeln!(f, "  would deadlock             {}", printable(&words(scenario)))?;
+                writeln!(f, "   would deadlock            {words}")?;
                 continue;
             }
-            let percent = 100.0 * gain;
-            let is_bound = scenario.changes.iter().any(Change::is_bound);
-            has_bound |= is_bound;
-            let mark = match (self.is_doubtful(scenario), is_bound) {
-                (true, _) => "≈",
-                (false, true) => "≤",
-                (false, false) => " ",
-            };
-            writeln!(f, " {mark}{percent:5.1} %  {seconds:12.6} s  {}", printable(&words(scenario)))?;
+            if *is_unknown {
+                writeln!(f, "   not known                 {words}: the messages of the run do not tell")?;
+                continue;
+            }
+            let percent = 100.0 * gain.gain;
+            let (is_doubtful, is_bound) =
+                (self.is_doubtful(scenario), scenario.changes.iter().any(Change::is_bound));
+            (has_doubtful, has_bound) = (has_doubtful | is_doubtful, has_bound | is_bound);
+            let mark = |is_so: bool, mark: &'static str| if is_so { mark } else { " " };
+            writeln!(
+                f,
+                "{}{}{percent:5.1} %  {seconds:12.6} s  {words}",
+                mark(is_doubtful, "≈"),
+                mark(is_bound, "≤")
+            )?;
         }
         if has_bound {
             writeln!(
@@ -262,18 +286,23 @@ impl fmt::Display for WhatIfSummary {
                 "≤ is the most that there may be: work has to be done somewhere, and data to arrive."
             )?;
         }
-        let [parallel, balance, serialisation, transfer] = [
-            self.efficiency.parallel(),
-            self.efficiency.load_balance(),
-            self.efficiency.serialisation(),
-            self.efficiency.transfer(),
-        ]
-        .map(|share| 100.0 * share);
-        writeln!(
-            f,
-            "Parallel efficiency of the ranks: {parallel:.1} % = load balance {balance:.1} % · serialisation \
-             {serialisation:.1} % · transfer {transfer:.1} %"
-        )?;
+        if has_doubtful {
+            writeln!(f, "≈ is roughly so: see the shares of the time in MPI, and the error of the model.")?;
+        }
+        if let Some(efficiency) = &self.efficiency {
+            let [parallel, balance, serialisation, transfer] = [
+                efficiency.parallel(),
+                efficiency.load_balance(),
+                efficiency.serialisation(),
+                efficiency.transfer(),
+            ]
+            .map(|share| 100.0 * share);
+            writeln!(
+                f,
+                "Parallel efficiency of the ranks: {parallel:.1} % = load balance {balance:.1} % · serialisation \
+                 {serialisation:.1} % · transfer {transfer:.1} %"
+            )?;
+        }
         write_threads(f, "", &self.levels)?;
         write_phases(f, &self.phases)?;
         if let Some(latency) = &self.latency {
@@ -293,6 +322,9 @@ impl fmt::Display for LatencySummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LatencySummary { messages, operations, steps, tolerance } = self;
         let several = |count: u64, one: &'static str, many: &'static str| if count == 1 { one } else { many };
+        if messages + operations == 0 {
+            return f.write_str("Latency: no message and no operation of many decides when the run ends");
+        }
         write!(
             f,
             "Latency: {messages} {} and {operations} {} ({steps} {}) in a row decide; ",
@@ -302,7 +334,9 @@ impl fmt::Display for LatencySummary {
         )?;
         match tolerance[0] {
             Some(seconds) => {
-                write!(f, "1 % longer if each message and step takes {:.1} µs more", 1e6 * seconds)
+                let microseconds = 1e6 * seconds;
+                let digits = if microseconds < 10.0 { 3 } else { 1 };
+                write!(f, "1 % longer if each message and step takes {microseconds:.digits$} µs more")
             }
             None => f.write_str("no message decides, however long it takes"),
         }
@@ -360,5 +394,16 @@ fn of_change(change: &Change) -> String {
         }
         Change::Rendezvous(bytes) => format!("sends of more than {bytes} bytes wait for their receives"),
         Change::Mapping(file) => format!("processes on the nodes of {file}"),
+        Change::Spread(path) => format!("work in {path} shared evenly by all ranks in each phase of the run"),
+        Change::Posted(path) => {
+            format!("receives that {path} waits for are posted before the message is sent")
+        }
+        Change::Arrival(path) => format!("messages received in {path} in the order in which they are sent"),
+        Change::Split(path, parts) => {
+            format!("messages received in {path} and the work for them in {parts} parts")
+        }
+        Change::Progress(path) => {
+            format!("messages that {path} waits for go on while the other side is outside of MPI")
+        }
     }
 }

@@ -122,9 +122,9 @@ pub fn write(
         Accounts::of_all(tools.trace, (processes, &results), findings, doubtful, violations, exchange)?;
     (accounts.focus, accounts.scenario) = (focus, scenario);
     if let Some(predictions) = &mut predictions {
-        accounts.work.correct(&mut predictions.efficiency);
+        accounts.work.correct(predictions);
     }
-    let ideal = predictions.as_ref().map(|predictions| predictions.efficiency.ideal);
+    let ideal = predictions.as_ref().and_then(|predictions| Some(predictions.efficiency?.ideal));
     accounts.efficiency = accounts.work.facts(ideal, &tools.trace.definitions.clock);
     let index = survey.index(&locations).of_all(exchange)?;
     let mut remarks = Remarks::new(tools, paths, &culprits);

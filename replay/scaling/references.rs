@@ -49,9 +49,22 @@ impl OtherRuns {
         if !options.semantics.replays_all_of_mpi() {
             return Err(Error::new("--reference needs efficiencies: leave out --semantics reference"));
         }
+        let target = options.report.clone().unwrap_or_else(|| options.experiment.join("trace.cubex"));
+        let is_target = |path: &Path| are_same(&target, path);
+        if let Some(path) = options.references.iter().find(|path| is_target(path)) {
+            return Err(Error::new(format!(
+                "--reference: {} is where the report of this run goes",
+                path.display()
+            )));
+        }
         let runs = if reads { read(&options.references, to_u64(processes))? } else { Vec::new() };
         Ok(Some(OtherRuns { runs, kind: options.scaling }))
     }
+}
+
+/// Whether two paths are those of one file that is there.
+fn are_same(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// Reads the reports; `ranks` is the number of processes of the trace.
@@ -82,6 +95,9 @@ fn read_one(path: &Path) -> Result<Run, Error> {
     let creator = creator.map_or("of an unknown program", |creator| creator.value.as_str());
     if !creator.starts_with(CREATOR) {
         return Err(refuse(&format!("is a report by {creator}, expected one of replay-analyze")));
+    }
+    if let Some(scenario) = attributes.iter().find(|attribute| attribute.key == "Replay::Scenario") {
+        return Err(refuse(&format!("is predicted for {}, expected a measured run", scenario.value)));
     }
     let facts = RunFacts::of_attributes(attributes).ok_or_else(|| {
         refuse(

@@ -126,13 +126,13 @@ impl<'a> Paths<'a> {
     }
 
     /// The rank and the thread of a location.
-    fn rank(&self, at: usize) -> (Option<u32>, usize) {
+    pub(super) fn rank(&self, at: usize) -> (Option<u32>, usize) {
         let location = &self.tools.trace.locations[self.graph.first as usize + at];
         let process = &self.tools.trace.processes[location.process];
         (process.rank, self.graph.first as usize + at - process.locations.start)
     }
 
-    fn is_at(&self, at: usize, place: Option<(u32, u32)>) -> bool {
+    pub(super) fn is_at(&self, at: usize, place: Option<(u32, u32)>) -> bool {
         place.is_none_or(|(rank, thread)| self.rank(at) == (Some(rank), thread as usize))
     }
 
@@ -161,11 +161,11 @@ impl<'a> Paths<'a> {
                 Change::Eager(limit) => lane.eager = Some(limit.unwrap_or(u64::MAX)),
                 Change::Remove(path) => {
                     self.is_somewhere(path, None, exchange)?;
-                    self.each(&mut changes, |at, of| of.removed = self.within(at, path));
+                    self.each(&mut changes, |at, of| also(&mut of.removed, self.within(at, path)));
                 }
                 Change::EarlySend(path) => {
                     self.is_somewhere(path, None, exchange)?;
-                    self.each(&mut changes, |at, of| of.early = self.within(at, path));
+                    self.each(&mut changes, |at, of| also(&mut of.early, self.within(at, path)));
                 }
                 Change::Cpu(factor, place) => {
                     self.is_somewhere(&place.path, place.rank, exchange)?;
@@ -185,7 +185,7 @@ impl<'a> Paths<'a> {
                 Change::Rendezvous(bytes) => lane.rendezvous = Some(*bytes),
                 Change::Overlap(path) => {
                     self.is_somewhere(path, None, exchange)?;
-                    self.each(&mut changes, |at, of| of.overlapped = self.within(at, path));
+                    self.each(&mut changes, |at, of| also(&mut of.overlapped, self.within(at, path)));
                 }
                 Change::Quiet(path) => {
                     self.is_somewhere(path, None, exchange)?;
@@ -198,6 +198,20 @@ impl<'a> Paths<'a> {
                             of.shorter.push(self.without(at, &place.path));
                         }
                     });
+                }
+                Change::Posted(path) => {
+                    self.is_somewhere(path, None, exchange)?;
+                    self.each(&mut changes, |at, of| also(&mut of.posted, self.within(at, path)));
+                }
+                Change::Progress(path) => {
+                    self.is_somewhere(path, None, exchange)?;
+                    self.each(&mut changes, |at, of| also(&mut of.progress, self.within(at, path)));
+                }
+                // The order of events is that of the graph.
+                Change::Arrival(path) | Change::Split(path, _) => self.is_somewhere(path, None, exchange)?,
+                Change::Spread(path) => {
+                    self.is_somewhere(path, None, exchange)?;
+                    self.spread(path, &mut changes, exchange)?;
                 }
                 Change::Mapping(file) => {
                     let nodes = Arc::new(self.nodes_of(file, exchange)?);
@@ -258,10 +272,10 @@ impl<'a> Paths<'a> {
         let within = self.within(at, path);
         of.factors.resize(within.len(), ONE);
         for (row, _) in within.iter().enumerate().filter(|(_, within)| **within) {
-            of.factors[row] = factor;
+            of.factors[row] = times(of.factors[row], factor);
         }
         if path.is_empty() {
-            of.outside = Some(factor);
+            of.outside = Some(times(of.outside.unwrap_or(ONE), factor));
         }
     }
 
@@ -471,6 +485,17 @@ impl<'a> Paths<'a> {
             "--what-if: no call path of the trace has the names {path:?} in a row{at}; replay-show tree prints all"
         )))
     }
+}
+
+/// Chooses more rows.
+fn also(rows: &mut Vec<bool>, more: Vec<bool>) {
+    rows.resize(more.len().max(rows.len()), false);
+    rows.iter_mut().zip(more).for_each(|(row, more)| *row |= more);
+}
+
+/// The product of two factors that are multiplied with [`ONE`].
+fn times(one: i64, other: i64) -> i64 {
+    i64::try_from(i128::from(one) * i128::from(other) / i128::from(ONE)).unwrap_or(i64::MAX)
 }
 
 /// Sums over all workers by name.

@@ -13,8 +13,10 @@ pub enum RowClass {
     Work,
     /// `n`: calls of MPI that cannot wait for others, and all other time in MPI.
     Mpi,
-    /// `k`: MPI whose waiting is not modelled, recording switched off, flushes of the recorder.
+    /// `k`: MPI whose waiting is not modelled.
     Kept,
+    /// `k`: recording switched off, flushes of the recorder.
+    Recorder,
     /// `k`: `MPI_Init`.
     Init,
     /// `k`: `MPI_Finalize`.
@@ -43,6 +45,7 @@ impl RowClass {
                 Some(RowClass::Init) => RowClass::Init,
                 Some(RowClass::Finalize) => RowClass::Finalize,
                 Some(RowClass::Kept) => RowClass::Kept,
+                Some(RowClass::Recorder) => RowClass::Recorder,
                 _ => of_region(trace, path.region),
             });
         }
@@ -52,7 +55,7 @@ impl RowClass {
 
 fn of_region(trace: &Trace, region: u32) -> RowClass {
     if trace.is_of_recorder(region) || region == trace.artificial(Artificial::MeasurementOff) {
-        return RowClass::Kept;
+        return RowClass::Recorder;
     }
     let (Some(kind), Some(defined)) =
         (trace.kinds.get(region as usize), trace.definitions.regions.get(region as usize))

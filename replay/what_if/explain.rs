@@ -403,7 +403,8 @@ fn find_progress(
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     for &Answer { location, completion, partner, mark, time } in &found {
         let of = graph.of(location);
-        let number = of.depend(completion, DependencyKind::Progress, 0, 1);
+        let bytes = of.done_of(completion).iter().map(|done| done.bytes).max().unwrap_or(0);
+        let number = of.depend(completion, DependencyKind::Progress, bytes, 1);
         of.dependencies[number as usize].latest = time;
         let goal = Goal::Dependency { location, number, role: Role::Other };
         ((partner, mark), goal).put(&mut outgoing[tools.owner_of(partner)]);

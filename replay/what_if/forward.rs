@@ -162,14 +162,17 @@ struct Watched<'a, const K: usize> {
     marks: &'a [Vec<u32>],
     /// By location: the times of these marks.
     times: Vec<Vec<Times<K>>>,
+    /// By location: the latest start that each has waited for; [`Ticks::MIN`] for none.
+    starts: Vec<Vec<Times<K>>>,
 }
 
 impl<const K: usize> Watched<'_, K> {
     /// Keeps the times of a mark of a location, if they are wanted.
-    fn see(&mut self, at: usize, mark: usize, times: Times<K>) {
+    fn see(&mut self, at: usize, mark: usize, times: Times<K>, start: Times<K>) {
         let seen = &mut self.times[at];
         if self.marks[at].get(seen.len()).is_some_and(|&next| next as usize == mark) {
             seen.push(times);
+            self.starts[at].push(start);
         }
     }
 }
@@ -190,9 +193,10 @@ impl<'a, const K: usize> Forward<'a, K> {
         findings: &'a mut Findings,
     ) -> Forward<'a, K> {
         let graph = &timed.graph;
-        let has_rendezvous = lanes.lanes.iter().any(|lane| lane.rendezvous.is_some());
+        let is_rendezvous =
+            |dependency: &Dependency| lanes.lanes.iter().any(|lane| lane.is_rendezvous(dependency));
         let starts = |dependency: &Dependency| {
-            let is_there = dependency.kind != DependencyKind::IfRendezvous || has_rendezvous;
+            let is_there = dependency.kind != DependencyKind::IfRendezvous || is_rendezvous(dependency);
             Starts { missing: if is_there { dependency.starts } else { 0 }, kept: NOT_KEPT }
         };
         let place = |of: &LocationGraph| Place {
@@ -238,13 +242,13 @@ impl<'a, const K: usize> Forward<'a, K> {
 
     /// Keeps the times of some marks: by location, in rising order.
     pub(super) fn watch(&mut self, marks: &'a [Vec<u32>]) {
-        let times = marks.iter().map(|marks| Vec::with_capacity(marks.len())).collect();
-        self.watched = Some(Watched { marks, times });
+        let times = || marks.iter().map(|marks| Vec::with_capacity(marks.len())).collect();
+        self.watched = Some(Watched { marks, times: times(), starts: times() });
     }
 
-    /// The times that were kept, by location.
-    pub(super) fn seen(self) -> Vec<Vec<Times<K>>> {
-        self.watched.map(|watched| watched.times).unwrap_or_default()
+    /// The times that were kept, by location; and the latest start that each mark has waited for, [`Ticks::MIN`] for none.
+    pub(super) fn seen(self) -> [Vec<Vec<Times<K>>>; 2] {
+        self.watched.map(|watched| [watched.times, watched.starts]).unwrap_or_default()
     }
 
     /// The latest begin of `MPI_Finalize`, or the latest end of a location where there is none; of each lane.
@@ -288,6 +292,7 @@ impl<'a, const K: usize> Forward<'a, K> {
                 return;
             }
             let mut has_heard = mark.kind == Kind::Fixed || place.next == 0;
+            let mut start = [Ticks::MIN; K];
             let times = match mark.kind {
                 Kind::Fixed => std::array::from_fn(|lane| lanes[lane].of(mark.time)),
                 Kind::Work => {
@@ -322,13 +327,16 @@ impl<'a, const K: usize> Forward<'a, K> {
                             place.choose(dependency, latest, lanes);
                         }
                         for lane in 0..K {
-                            if latest[lane] == Ticks::MIN || lanes[lane].drops(dependency, completion) {
+                            if latest[lane] == Ticks::MIN
+                                || lanes[lane].drops(dependency, completion, &changes[lane])
+                            {
                                 continue;
                             }
                             let transfer = match self.keeps_calls[lane] {
                                 true => dependency.transfer << lanes[lane].fine,
                                 false => lanes[lane].transfer(dependency, completion, &usual, &changes[lane]),
                             };
+                            start[lane] = start[lane].max(latest[lane]);
                             let there = latest[lane].saturating_add(transfer);
                             if dependency.kind.is_of_receive() && changes[lane].is_overlapped(completion.row)
                             {
@@ -353,7 +361,7 @@ impl<'a, const K: usize> Forward<'a, K> {
             };
             (0..K).for_each(|lane| place.moved[lane] += u64::from(times[lane] != lanes[lane].of(mark.time)));
             if let Some(watched) = &mut self.watched {
-                watched.see(at, place.next, times);
+                watched.see(at, place.next, times, start);
             }
             place.now = times;
             if has_heard {
@@ -398,9 +406,11 @@ impl<'a, const K: usize> Forward<'a, K> {
                 }
                 let latest = self.kept.latest(starts);
                 let is_rendezvous = dependency.kind == DependencyKind::Rendezvous;
+                let completion = &self.graph.locations[at].marks.completions[dependency.completion as usize];
                 for lane in 0..K {
-                    let is_needless =
-                        role == Role::Posting && is_rendezvous && self.lanes.lanes[lane].is_eager(dependency);
+                    let is_needless = role == Role::Posting
+                        && (is_rendezvous && self.lanes.lanes[lane].is_eager(dependency)
+                            || self.lanes.changes[at][lane].is_posted(completion.row));
                     if !is_needless {
                         latest[lane] = latest[lane].max(times[lane]);
                     }

@@ -84,7 +84,7 @@ impl Dependency {
 pub(super) enum Role {
     /// The send of a message, to its receive.
     Sent,
-    /// The posting of a receive, to a receive by rendezvous: an eager message does not need it.
+    /// The posting of a receive, to both sides of a message by rendezvous: an eager message does not need it.
     Posting,
     /// Any other.
     Other,

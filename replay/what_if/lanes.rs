@@ -72,11 +72,17 @@ pub(super) struct RowChanges {
     pub overlapped: Vec<bool>,
     /// Stretches of work that are shorter.
     pub shorter: Vec<Shorter>,
+    /// By row: whether receives are posted there before their messages are sent, or sends wait there for such receives.
+    pub posted: Vec<bool>,
+    /// By row: whether messages that are awaited there arrive while the other side is outside of MPI.
+    pub progress: Vec<bool>,
+    /// Work that comes from others before marks, in the order of these.
+    pub added: Vec<(u32, Ticks)>,
     /// Nodes, if they are others.
     pub nodes: Option<Arc<Nodes>>,
 }
 
-/// Stretches of work between two marks that are shorter in some rows.
+/// Stretches of work between two marks that are shorter, or longer, in some rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shorter {
     /// By row: whether work there is.
@@ -88,7 +94,7 @@ pub(super) struct Shorter {
 impl RowChanges {
     /// Whether no work has another duration.
     fn keeps_work(&self) -> bool {
-        self.factors.is_empty() && self.outside.is_none() && self.shorter.is_empty()
+        self.factors.is_empty() && self.outside.is_none() && self.shorter.is_empty() && self.added.is_empty()
     }
 
     /// The factor of the work of a row before a mark.
@@ -108,6 +114,12 @@ impl RowChanges {
         factor
     }
 
+    /// Ticks of work that come from others before a mark.
+    fn added(&self, mark: usize) -> Ticks {
+        let found = self.added.binary_search_by_key(&mark, |&(mark, _)| mark as usize);
+        found.map_or(0, |at| self.added[at].1)
+    }
+
     /// Whether messages that are sent in a row are given away early.
     pub(super) fn is_early(&self, row: Row) -> bool {
         self.early.get(row.index()) == Some(&true)
@@ -121,6 +133,16 @@ impl RowChanges {
     /// Whether what is received in a row is awaited at the next call of MPI only.
     pub(super) fn is_overlapped(&self, row: Row) -> bool {
         self.overlapped.get(row.index()) == Some(&true)
+    }
+
+    /// Whether receives that a row completes or waits for are posted before their messages are sent.
+    pub(super) fn is_posted(&self, row: Row) -> bool {
+        self.posted.get(row.index()) == Some(&true)
+    }
+
+    /// Whether messages that are awaited in a row arrive while the other side is outside of MPI.
+    fn has_progress(&self, row: Row) -> bool {
+        self.progress.get(row.index()) == Some(&true)
     }
 }
 
@@ -142,7 +164,7 @@ impl Lane {
             return ticks << self.fine;
         }
         let scaled = pieces.iter().map(|&piece| self.scaled(piece, mark, classes, changes));
-        whole(scaled.sum()) << self.fine
+        whole(scaled.sum()).saturating_add(changes.added(mark)) << self.fine
     }
 
     /// Ticks of a piece of time before a mark, times [`ONE`].
@@ -174,12 +196,19 @@ impl Lane {
     }
 
     /// Whether a dependency is none in this lane.
-    pub(super) fn drops(&self, dependency: &Dependency, completion: &Completion) -> bool {
+    pub(super) fn drops(
+        &self,
+        dependency: &Dependency,
+        completion: &Completion,
+        changes: &RowChanges,
+    ) -> bool {
         match dependency.kind {
             DependencyKind::Send => self.is_eager(dependency),
             DependencyKind::IfRendezvous => !self.is_rendezvous(dependency) || self.is_eager(dependency),
-            // An ideal network needs nobody's help.
-            DependencyKind::Progress => self.is_free(completion),
+            // An ideal network needs nobody's help, nor does a message that is given away at once.
+            DependencyKind::Progress => {
+                self.is_free(completion) || self.is_eager(dependency) || changes.has_progress(completion.row)
+            }
             DependencyKind::Eager | DependencyKind::Rendezvous | DependencyKind::Together => false,
         }
     }
@@ -190,7 +219,7 @@ impl Lane {
     }
 
     /// Whether an eager message is one by rendezvous in this lane.
-    fn is_rendezvous(&self, dependency: &Dependency) -> bool {
+    pub(super) fn is_rendezvous(&self, dependency: &Dependency) -> bool {
         self.rendezvous.is_some_and(|limit| dependency.bytes > limit)
     }
 

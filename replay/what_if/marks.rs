@@ -66,6 +66,8 @@ pub(super) struct Completion {
     pub is_kept: bool,
     /// It ends an operation of many members.
     pub is_of_many: bool,
+    /// These are all processes of the trace.
+    pub is_of_all: bool,
     /// It completes messages.
     pub completes_messages: bool,
     /// As the fits have it: the overhead of a call that completes messages; the median of its function for others.
@@ -170,6 +172,11 @@ impl Marks {
         marks
     }
 
+    /// No marks, but the same completions.
+    pub(super) fn anew(&self) -> Marks {
+        Marks { completions: self.completions.clone(), ..Marks::default() }
+    }
+
     /// Forgets all marks behind one.
     pub(super) fn cut_behind(&mut self, mark: usize) {
         self.pieces.truncate(self.list[mark].pieces_end as usize);
@@ -187,6 +194,7 @@ impl Marks {
             rest: 0,
             is_kept: false,
             is_of_many: false,
+            is_of_all: false,
             completes_messages: false,
             fitted: 0,
         });
@@ -199,8 +207,9 @@ impl Marks {
             let pieces = noted.pieces(before.pieces..note.pieces);
             self.pieces
                 .extend(pieces.filter(|&(_, ticks)| ticks != 0).map(|(row, ticks)| Piece { row, ticks }));
-            let known: Ticks = self.pieces[first..].iter().map(|piece| piece.ticks).sum();
-            let ticks = note.time - before.time - known;
+            let known =
+                self.pieces[first..].iter().fold(0, |sum: Ticks, piece| sum.saturating_add(piece.ticks));
+            let ticks = (note.time - before.time).saturating_sub(known);
             if ticks != 0 {
                 self.pieces.push(Piece { row: Row::NONE, ticks });
             }

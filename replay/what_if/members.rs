@@ -34,12 +34,14 @@ struct Invitation {
     receives: bool,
     /// Whether its waiting is not modelled.
     is_kept: bool,
+    /// Whether all processes of the trace are members.
+    is_of_all: bool,
     /// The least number of steps in which all members hear of each other, and the bytes that the member moves.
     steps: u32,
     bytes: u64,
 }
 
-wire!(Invitation { begun, ended, [worker, seat], [sends, receives], [is_kept, steps], bytes });
+wire!(Invitation { begun, ended, [worker, seat], [sends, receives], [is_kept, is_of_all], steps, bytes });
 
 /// What a member that waits tells the worker that judges.
 #[derive(Clone, Copy, Debug)]
@@ -120,12 +122,14 @@ pub(super) fn link(
 
 /// Adds the dependency of a member, and its goal.
 fn attend(graph: &mut Graph, invitation: Invitation) -> Option<Reply> {
-    let Invitation { begun, ended, worker, seat, sends, receives, is_kept, steps, bytes } = invitation;
+    let Invitation { begun, ended, worker, seat, sends, receives, is_kept, is_of_all, steps, bytes } =
+        invitation;
     let completion = completion_at(graph, ended.location, ended.position);
     if let Some(completion) = completion {
         let completion = &mut graph.of(ended.location).marks.completions[completion as usize];
         completion.is_of_many = true;
         completion.is_kept |= is_kept;
+        completion.is_of_all |= is_of_all;
     }
     if sends {
         // A start that is unknown would block all others: it is at the begin of its location.
@@ -220,6 +224,7 @@ impl Hall<'_> {
         } else if first == roles.len() {
             roles.iter_mut().for_each(|role| role.receives = false);
         }
+        let is_of_all = members.len() == self.tools.trace.processes.len();
         let meetings = &mut self.graph.meetings;
         let meeting = to_u32(meetings.list.len());
         let senders = to_u32(roles.iter().filter(|role| role.sends).count());
@@ -227,15 +232,16 @@ impl Hall<'_> {
         for role in roles {
             let seat = to_u32(self.graph.meetings.seats.len());
             self.graph.meetings.seats.push(Seat { meeting, waits: None, sends: role.sends });
-            self.invite(role, seat, false);
+            self.invite(role, seat, (false, is_of_all));
         }
     }
 
-    fn invite(&mut self, attendance: Attendance, seat: u32, is_kept: bool) {
+    fn invite(&mut self, attendance: Attendance, seat: u32, (is_kept, is_of_all): (bool, bool)) {
         let Attendance { begun, ended, sends, receives, steps, bytes } = attendance;
         let owner = self.tools.owner_of(ended.location);
         let worker = to_u32(self.me);
-        let invitation = Invitation { begun, ended, worker, seat, sends, receives, is_kept, steps, bytes };
+        let invitation =
+            Invitation { begun, ended, worker, seat, sends, receives, is_kept, is_of_all, steps, bytes };
         invitation.put(&mut self.outgoing[owner]);
     }
 
@@ -244,7 +250,7 @@ impl Hall<'_> {
         for at in 0..operation.members.len() {
             let (begun, ended) = spots(at);
             let nothing = Attendance { begun, ended, sends: false, receives: false, steps: 0, bytes: 0 };
-            self.invite(nothing, NO_SEAT, true);
+            self.invite(nothing, NO_SEAT, (true, false));
         }
     }
 }

@@ -250,7 +250,7 @@ fn hear(graph: &mut Graph, answer: Answer) {
             false => *starts = 0,
             true if post != NO_MARK => {
                 *starts += 1;
-                let own = Goal::Dependency { location, number: if_rendezvous, role: Role::Other };
+                let own = Goal::Dependency { location, number: if_rendezvous, role: Role::Posting };
                 graph.of(posted_at).goals.push((post, own));
             }
             true => {}
@@ -264,7 +264,7 @@ fn hear(graph: &mut Graph, answer: Answer) {
         graph.of(posted_at).goals.push((post, own));
     }
     if goal != NO_MARK {
-        let goal = Goal::Dependency { location: goal_location, number: goal, role: Role::Other };
+        let goal = Goal::Dependency { location: goal_location, number: goal, role: Role::Posting };
         graph.of(posted_at).goals.push((post, goal));
     }
 }

@@ -9,6 +9,7 @@
 //!
 //! Who waits for whom is kept, when is computed anew.
 
+mod arrival;
 mod changes;
 mod classes;
 mod completing;
@@ -16,6 +17,7 @@ mod efficiency;
 mod explain;
 mod forward;
 mod graph;
+mod known;
 mod lanes;
 mod latency;
 mod levels;
@@ -26,16 +28,20 @@ mod members;
 mod messages;
 mod near;
 mod nodes;
+mod parts;
 mod phases;
 mod polls;
 mod predict;
+mod rebuild;
 mod record_times;
 mod replayed;
 mod scenario;
+mod spread;
 mod standard;
 mod stretches;
 mod threads;
 mod usage;
+mod void;
 mod workers;
 
 pub use classes::RowClass;

@@ -163,7 +163,8 @@ fn replay_ideal(
     let mut forward = Forward::new(tools, timed, &lanes, me, &mut unreported);
     forward.watch(marks);
     relay::run(&mut forward, exchange);
-    forward.seen().into_iter().map(|of| of.into_iter().map(|[time]| time).collect()).collect()
+    let [times, _] = forward.seen();
+    times.into_iter().map(|of| of.into_iter().map(|[time]| time).collect()).collect()
 }
 
 impl<'a> Ranks<'a> {
@@ -243,8 +244,8 @@ impl<'a> Ranks<'a> {
         let (mut sums, mut end) = ([0; 3], Ticks::MIN);
         if exchange.worker() == 0 {
             for window in windows {
-                sums[0] += window[1] - window[0];
-                sums[1] += window[3] - window[2];
+                sums[0] = Ticks::saturating_add(sums[0], window[1].saturating_sub(window[0]));
+                sums[1] = Ticks::saturating_add(sums[1], window[3].saturating_sub(window[2]));
                 // Windows begin and end in the order of their numbers.
                 sums[2] += end.min(window[1]).saturating_sub(window[0]).max(0);
                 end = end.max(window[1]);
@@ -301,7 +302,7 @@ impl Sums {
         self.work += i128::from(usage.work);
         self.most_work = self.most_work.max(usage.work);
         self.parallel += i128::from(usage.parallel);
-        self.most = self.most.max(usage.parallel + usage.serial);
+        self.most = self.most.max(usage.parallel.saturating_add(usage.serial));
         let same =
             self.by_threads.entry(threads).or_insert(SameThreads { threads, ..SameThreads::default() });
         same.ranks += 1;

@@ -9,6 +9,7 @@ use super::efficiency::Efficiency;
 use super::explain::{LinesOfPairs, explain, tell_measured};
 use super::forward::{Forward, Lanes};
 use super::graph::{DependencyKind, Graph, LocationGraph};
+use super::known::KnownNetwork;
 use super::lanes::{Lane, RowChanges};
 use super::latency::Latency;
 use super::levels::Levels;
@@ -20,7 +21,7 @@ use super::polls::Polls;
 use super::scenario::{Change, Scenario, WhatIf};
 use super::usage::ProcessUsage;
 use super::workers::{self, Master, Network};
-use super::{members, messages, phases, standard, threads, usage};
+use super::{arrival, members, messages, parts, phases, standard, threads, usage};
 use crate::causes::ComparedWork;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
@@ -37,7 +38,7 @@ use crate::walk::{Note, Noted, Walked, WalkedProcess};
 const LANES: usize = 8;
 
 /// The timed graph of a worker's processes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TimedGraph {
     pub(super) graph: Graph,
     /// By location and row: the class of its time, and its call path.
@@ -67,6 +68,10 @@ pub struct Prediction {
     pub otherwise: u64,
     /// Whether processes would wait for each other: then there is no run time.
     pub deadlocks: bool,
+    /// Whether the messages of the run do not tell how long they would take: then there is none, either.
+    pub is_unknown: bool,
+    /// Whether nothing is at its call paths that it could change.
+    pub is_void: bool,
 }
 
 /// A pass over the graph.
@@ -102,8 +107,8 @@ pub struct Predictions {
     pub kept: Ticks,
     /// The run time if calls of MPI took as long as the fitted lines have it, in ticks.
     pub fitted: Ticks,
-    /// Efficiencies of the run.
-    pub efficiency: Efficiency,
+    /// Efficiencies of the run; `None` if they are not known.
+    pub efficiency: Option<Efficiency>,
     /// Receives that may have been free to choose their messages: those at a call path with several sources.
     pub choices: u64,
     /// How much latency the run bears; of the standard set.
@@ -134,7 +139,7 @@ const OF_BORDER: u64 = 200;
 
 impl TimedGraph {
     /// Forecast of the memory that the graph and its replay take, in bytes.
-    pub fn bytes_needed(processes: &[Walked]) -> u64 {
+    pub fn bytes_needed(processes: &[Walked], what_if: &WhatIf) -> u64 {
         let of = |walked: &Walked| {
             let notes: usize = walked.notes.iter().map(Vec::len).sum();
             let Operations { sends, receives, collectives, nonblocking, .. } = &*walked.operations;
@@ -142,7 +147,8 @@ impl TimedGraph {
             let borders = walked.borders.len();
             OF_NOTE * notes as u64 + OF_OPERATION * operations as u64 + OF_BORDER * borders as u64
         };
-        processes.iter().map(of).sum()
+        // There is a second graph while events have another order.
+        processes.iter().map(of).sum::<u64>() * if what_if.reorders() { 2 } else { 1 }
     }
 
     /// Builds the graph of processes after matching, and before their journals change.
@@ -286,19 +292,26 @@ impl TimedGraph {
             })
         };
         let (ideal, fitted) = (also(Change::Ideal), also(Change::Fitted));
-        let mut list = self.run_times(tools, &paths, &all, begin, findings, exchange)?;
+        let mut list = self.run_times(tools, (processes, &paths), &all, begin, findings, exchange)?;
         let (ideal, fitted) = (list[ideal].ticks, list[fitted].ticks);
         list.truncate(scenarios.len());
         let mut latency = None;
         if *what_if == WhatIf::Standard {
             if let Some(together) = standard::together(&list, run) {
-                list.extend(self.run_times(tools, &paths, &[together], begin, findings, exchange)?);
+                list.extend(self.run_times(
+                    tools,
+                    (processes, &paths),
+                    &[together],
+                    begin,
+                    findings,
+                    exchange,
+                )?);
             }
             standard::sort(&mut list, run);
             latency = Some(self.latency(tools, (begin, run), exchange)?);
         }
         let (work, most, ranks) = paths.useful(exchange)?;
-        let efficiency = Efficiency { work, most, ranks, run, ideal };
+        let efficiency = Some(Efficiency { work, most, ranks, run, ideal });
         let OfThreads { levels, phases } = phases::measure(tools, self, processes, (run, ideal), exchange)?;
         let [mpi, unexplained, kept] = self.trust(exchange)?;
         let levers = match what_if {
@@ -327,32 +340,70 @@ impl TimedGraph {
     fn run_times(
         &self,
         tools: &Tools<'_>,
-        paths: &Paths<'_>,
+        (processes, paths): (&[WalkedProcess], &Paths<'_>),
         scenarios: &[Scenario],
         begin: Ticks,
         findings: &mut Findings,
         exchange: &mut dyn Exchange,
     ) -> Result<Vec<Prediction>, Error> {
         let mut found: Vec<Option<Prediction>> = vec![None; scenarios.len()];
-        // Whether sends wait for their receives decides who waits for whom: that is the same in all lanes of a pass.
+        // Whether sends wait for their receives decides who waits for whom, as the order of events does: both are the same in all lanes
+        // of a pass.
+        let kind = |at: usize| (scenarios[at].rendezvous(), scenarios[at].reordering());
+        let known = KnownNetwork::new(self, exchange)?;
         let mut order: Vec<usize> = (0..scenarios.len()).collect();
-        order.sort_by_key(|&at| scenarios[at].rendezvous());
-        for alike in
-            order.chunk_by(|&one, &other| scenarios[one].rendezvous() == scenarios[other].rendezvous())
-        {
+        order.sort_by_key(|&at| kind(at));
+        for alike in order.chunk_by(|&one, &other| kind(one) == kind(other)) {
+            let reordered = self.reordered(tools, paths, &scenarios[alike[0]], exchange)?;
+            let timed = reordered.as_ref().unwrap_or(self);
+            let own = reordered.as_ref().map(|timed| Paths::new(tools, processes, timed, paths.stretches));
+            let paths = own.as_ref().unwrap_or(paths);
             for now in alike.chunks(LANES) {
                 let mut prepared = Vec::with_capacity(now.len());
                 for &at in now {
                     prepared.push(paths.prepare(&scenarios[at], exchange)?);
                 }
-                let Pass { lanes, deadlocks } = self.replay_all(tools, &prepared, findings, exchange)?;
+                let Pass { lanes, deadlocks } = timed.replay_all(tools, &prepared, findings, exchange)?;
                 for (&at, PassLane { end, moved, otherwise }) in now.iter().zip(lanes) {
                     let (scenario, ticks) = (scenarios[at].clone(), end - begin);
-                    found[at] = Some(Prediction { scenario, ticks, moved, otherwise, deadlocks });
+                    let is_unknown = !known.tells(&scenario);
+                    let is_void = paths.is_void(&scenario, exchange)?;
+                    found[at] = Some(Prediction {
+                        scenario,
+                        ticks,
+                        moved,
+                        otherwise,
+                        deadlocks,
+                        is_unknown,
+                        is_void,
+                    });
                 }
             }
         }
         Ok(found.into_iter().flatten().collect())
+    }
+
+    /// The graph with the order of events of a scenario; `None` if that is the one of the run.
+    fn reordered(
+        &self,
+        tools: &Tools<'_>,
+        paths: &Paths<'_>,
+        scenario: &Scenario,
+        exchange: &mut dyn Exchange,
+    ) -> Result<Option<TimedGraph>, Error> {
+        let mut timed: Option<TimedGraph> = None;
+        for change in &scenario.changes {
+            let (Change::Arrival(path) | Change::Split(path, _)) = change else { continue };
+            let rows: Vec<Vec<bool>> = (0..self.rows.len()).map(|at| paths.within(at, path)).collect();
+            let TimedGraph { graph, nodes, lines, .. } = timed.get_or_insert_with(|| self.clone());
+            match change {
+                Change::Split(_, count) => {
+                    parts::split(tools, (graph, nodes, lines), &rows, *count, exchange)?
+                }
+                _ => arrival::reorder(tools, graph, &rows, exchange)?,
+            }
+        }
+        Ok(timed)
     }
 
     /// Replays up to [`LANES`] scenarios in one pass.
@@ -406,11 +457,12 @@ impl TimedGraph {
         let has_finalize = told.iter().any(|words| words[0] == 1);
         let counts = |words: &&Vec<u64>| !has_finalize || words[0] == 1;
         let end = |lane: usize| {
-            told.iter().filter(counts).map(|words| words[2 + lane].cast_signed()).max().unwrap_or(0)
+            let ends = told.iter().filter(counts).map(|words| words[2 + lane].cast_signed());
+            ends.filter(|&end| end != Ticks::MIN).max()
         };
         let sum = |at: usize| told.iter().map(|words| words[at]).sum();
         let lane = |lane: usize| PassLane {
-            end: end(lane),
+            end: end(lane).unwrap_or(0),
             moved: sum(2 + K + lane),
             otherwise: sum(2 + 2 * K + lane),
         };
@@ -463,8 +515,12 @@ impl TimedGraph {
                     }
                     _ => {
                         for piece in of.marks.pieces_of(mark) {
-                            if self.classes[at].get(piece.row.index()) == Some(&RowClass::Mpi) {
+                            let class = self.classes[at].get(piece.row.index());
+                            if matches!(class, Some(RowClass::Mpi | RowClass::Kept)) {
                                 sums[0] += piece.ticks;
+                            }
+                            if class == Some(&RowClass::Kept) {
+                                sums[2] += piece.ticks;
                             }
                         }
                     }

@@ -3,6 +3,7 @@
 use model::Ticks;
 
 use super::classes::RowClass;
+use super::graph::{DependencyKind, LocationGraph};
 use super::lanes::{Lane, RowChanges, whole};
 use super::marks::{Kind, Marks, Piece};
 use crate::ids::Row;
@@ -12,9 +13,11 @@ use crate::walk::{Note, Noted, Pieces};
 /// The times of the records of a location, one after the other.
 #[derive(Debug)]
 pub struct RecordTimes<'r> {
-    marks: &'r Marks,
+    of: &'r LocationGraph,
     /// The replayed time of each mark.
     times: &'r [Ticks],
+    /// The latest start that each mark has waited for; [`Ticks::MIN`] for none.
+    starts: &'r [Ticks],
     lane: Lane,
     changes: &'r RowChanges,
     classes: &'r [RowClass],
@@ -45,14 +48,28 @@ struct Since {
 
 impl<'r> RecordTimes<'r> {
     pub(super) fn new(
-        (marks, times): (&'r Marks, &'r [Ticks]),
+        (of, times, starts): (&'r LocationGraph, &'r [Ticks], &'r [Ticks]),
         (lane, changes, classes): (Lane, &'r RowChanges, &'r [RowClass]),
         notes: &'r [Note],
         pieces: &'r Pieces,
     ) -> RecordTimes<'r> {
-        let marked = marked(marks, notes);
+        let marked = marked(&of.marks, notes);
         let (record, passed, last, now) = (0, 0, None, Ticks::MIN);
-        RecordTimes { marks, times, lane, changes, classes, notes, marked, pieces, record, passed, last, now }
+        RecordTimes {
+            of,
+            times,
+            starts,
+            lane,
+            changes,
+            classes,
+            notes,
+            marked,
+            pieces,
+            record,
+            passed,
+            last,
+            now,
+        }
     }
 
     /// How many records there are.
@@ -68,7 +85,7 @@ impl<'r> RecordTimes<'r> {
         self.pass(to_usize(before.into()));
         let own = to_usize(before.into())..behind.unwrap_or(self.notes.len());
         let replayed = match self.mark_of(own) {
-            Some(mark) => self.times[mark].saturating_add(time - self.marks.list[mark].time),
+            Some(mark) => self.times[mark].saturating_add(time - self.of.marks.list[mark].time),
             None => self.between(time, begins),
         };
         self.now = self.now.max(replayed);
@@ -97,14 +114,16 @@ impl<'r> RecordTimes<'r> {
     /// The time of a record that is no mark.
     fn between(&mut self, time: Ticks, begins: bool) -> Ticks {
         let Some((mark, _)) = self.last else { return time };
-        let (from, begin) = (self.marks.list[mark].time, self.times[mark]);
-        let next = self.marks.list.get(mark + 1).map(|next| (next, self.times[mark + 1]));
+        let (from, begin) = (self.of.marks.list[mark].time, self.times[mark]);
+        let next = self.of.marks.list.get(mark + 1).map(|next| (next, self.times[mark + 1]));
         match next {
             Some((next, _)) if next.kind == Kind::Fixed => time,
             Some((next, end)) if matches!(next.kind, Kind::Completion(_)) => {
                 let kept = match begins {
-                    true => begin.saturating_add(time - from),
-                    false => end.saturating_sub(next.time - time),
+                    true if self.lane.keeps_calls() => begin.saturating_add(time - from),
+                    // What takes less time may be there before the rest of the call that begins it.
+                    true => begin,
+                    false => end.saturating_sub(next.time - time).max(self.start_before(mark + 1, time)),
                 };
                 kept.min(end).max(begin)
             }
@@ -113,6 +132,17 @@ impl<'r> RecordTimes<'r> {
                 next.map_or(replayed, |(_, end)| replayed.min(end)).max(begin)
             }
         }
+    }
+
+    /// The latest start that a completion has waited for, if a record that it had at a time was behind that; where clocks are wrong
+    /// it need not be.
+    fn start_before(&self, mark: usize, time: Ticks) -> Ticks {
+        let Kind::Completion(number) = self.of.marks.list[mark].kind else { return Ticks::MIN };
+        let dependencies =
+            self.of.dependencies_of(number).iter().map(|&at| &self.of.dependencies[at as usize]);
+        let waited = dependencies.filter(|dependency| dependency.kind != DependencyKind::IfRendezvous);
+        let is_behind = waited.map(|dependency| dependency.latest).max().is_some_and(|latest| latest <= time);
+        if is_behind { self.starts[mark] } else { Ticks::MIN }
     }
 
     /// Replayed ticks from the last mark on, of so many measured ones.

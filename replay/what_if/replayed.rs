@@ -3,9 +3,8 @@
 use model::Ticks;
 
 use super::changes::Paths;
-use super::forward::{Forward, Lanes};
+use super::forward::{Forward, Lanes, Times};
 use super::lanes::{Lane, RowChanges};
-use super::marks::Marks;
 use super::predict::TimedGraph;
 use super::record_times::RecordTimes;
 use super::scenario::Scenario;
@@ -27,6 +26,8 @@ pub struct Replayed<'g> {
     changes: Vec<RowChanges>,
     /// By location and mark.
     times: Vec<Vec<Ticks>>,
+    /// By location and mark: the latest start that it has waited for; [`Ticks::MIN`] for none.
+    starts: Vec<Vec<Ticks>>,
 }
 
 impl TimedGraph {
@@ -34,7 +35,7 @@ impl TimedGraph {
     pub fn bytes_of_times(&self) -> u64 {
         let marks = self.graph.locations.iter().map(|of| of.marks.list.len() as u64).sum::<u64>();
         // They are kept in lanes, and then without; and all marks are asked for.
-        marks * (2 * size_of::<Ticks>() + size_of::<u32>()) as u64
+        marks * (4 * size_of::<Ticks>() + size_of::<u32>()) as u64
     }
 
     /// Replays one scenario, with the times of all marks.
@@ -59,8 +60,11 @@ impl TimedGraph {
         let mut forward = Forward::new(tools, self, &lanes, exchange.worker(), &mut findings);
         forward.watch(&all);
         relay::run(&mut forward, exchange);
-        let times = forward.seen().into_iter().map(|of| of.into_iter().map(|[time]| time).collect());
-        Ok(Replayed { timed: self, lane, changes, times: times.collect() })
+        let plain = |of: Vec<Vec<Times<1>>>| {
+            of.into_iter().map(|of| of.into_iter().map(|[time]| time).collect()).collect::<Vec<Vec<Ticks>>>()
+        };
+        let [times, starts] = forward.seen().map(plain);
+        Ok(Replayed { timed: self, lane, changes, times, starts })
     }
 }
 
@@ -68,8 +72,8 @@ impl Replayed<'_> {
     /// The times of the records of a location, by its position among those of the worker. Its process was walked with
     /// [pieces](crate::walk::Positions::Pieces).
     pub fn times<'r>(&'r self, at: usize, notes: &'r [Note], pieces: &'r Pieces) -> RecordTimes<'r> {
-        let marks: &Marks = &self.timed.graph.locations[at].marks;
+        let of = &self.timed.graph.locations[at];
         let scale = (self.lane, &self.changes[at], &self.timed.classes[at][..]);
-        RecordTimes::new((marks, &self.times[at]), scale, notes, pieces)
+        RecordTimes::new((of, &self.times[at], &self.starts[at]), scale, notes, pieces)
     }
 }

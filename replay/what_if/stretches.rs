@@ -17,14 +17,14 @@ const ENOUGH: usize = 8;
 
 impl Paths<'_> {
     /// By row of a location: whether its call path has these names in a row, and is work.
-    fn work_within(&self, at: usize, path: &str) -> Vec<bool> {
+    pub(super) fn work_within(&self, at: usize, path: &str) -> Vec<bool> {
         let mut rows = self.within(at, path);
         rows.iter_mut().zip(&self.classes[at]).for_each(|(row, class)| *row &= class.is_work());
         rows
     }
 
     /// Ticks of the work before a mark in some rows.
-    fn work_before(&self, at: usize, mark: usize, rows: &[bool]) -> Ticks {
+    pub(super) fn work_before(&self, at: usize, mark: usize, rows: &[bool]) -> Ticks {
         let pieces = self.graph.locations[at].marks.pieces_of(mark).iter();
         pieces.filter(|piece| rows.get(piece.row.index()) == Some(&true)).map(|piece| piece.ticks).sum()
     }
@@ -92,6 +92,6 @@ impl Paths<'_> {
 }
 
 /// A part of some ticks as a factor.
-fn share_of(part: Ticks, all: Ticks) -> i64 {
+pub(super) fn share_of(part: Ticks, all: Ticks) -> i64 {
     i64::try_from(i128::from(ONE) * i128::from(part) / i128::from(all)).unwrap_or(ONE)
 }

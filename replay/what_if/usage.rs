@@ -79,22 +79,25 @@ struct Stretch {
 
 impl Stretch {
     fn new(thread: &Thread<'_>, [from, to]: [(Ticks, JournalPosition); 2]) -> Stretch {
-        let mut stretch = Stretch { ticks: to.0 - from.0, in_rows: 0, mpi: 0, kept: 0, runtime: 0 };
+        let mut stretch =
+            Stretch { ticks: to.0.saturating_sub(from.0), in_rows: 0, mpi: 0, kept: 0, runtime: 0 };
         for (row, ticks) in thread.pieces.pieces(from.1..to.1) {
             let sum = match thread.classes.get(row.index()) {
                 Some(RowClass::Mpi) => &mut stretch.mpi,
-                Some(RowClass::Kept | RowClass::Init | RowClass::Finalize) => &mut stretch.kept,
+                Some(RowClass::Recorder | RowClass::Kept | RowClass::Init | RowClass::Finalize) => {
+                    &mut stretch.kept
+                }
                 Some(RowClass::Threads) => &mut stretch.runtime,
                 Some(RowClass::Work) | None => &mut stretch.in_rows,
             };
-            *sum += ticks;
+            *sum = sum.saturating_add(ticks);
         }
         stretch
     }
 
     /// All but MPI and what threads wait for; where more was accounted to rows than passed, as may be where teams begin, that is none.
     fn work(&self) -> Ticks {
-        self.ticks - self.mpi - self.kept - self.runtime
+        [self.mpi, self.kept, self.runtime].into_iter().fold(self.ticks, Ticks::saturating_sub)
     }
 
     /// Work of tasks while the thread is in a barrier, or before it acquires a lock.
@@ -150,7 +153,8 @@ pub(super) fn of_process(
         scope.serial = scope.serial.max(0);
         scope.parallel =
             scope.parallel.max(scope.worked.div_euclid(count) + Ticks::from(scope.worked % count > 0));
-        scope.waited = scope.waited.clamp(0, count * scope.parallel - scope.worked);
+        let most = count.saturating_mul(scope.parallel).saturating_sub(scope.worked);
+        scope.waited = scope.waited.clamp(0, most.max(0));
     }
     usage
 }
@@ -200,22 +204,22 @@ impl Together<'_> {
     /// How long a thread waits in a barrier that it enters at a time.
     fn waited(&self, visit: u32, from: Ticks) -> Ticks {
         let latest = self.barriers[visit as usize].last.and_then(|barrier| self.entered.get(&barrier));
-        latest.map_or(0, |latest| latest - from)
+        latest.map_or(0, |latest| latest.saturating_sub(from))
     }
 
     /// How long a thread that ends a team at a time waits for its last member.
     fn waited_for_team(&self, number: u32, from: Ticks) -> Ticks {
         let Some(Team { ended, joined, .. }) = self.teams.get(&number) else { return 0 };
         let last = ended.unwrap_or(from).min(joined.unwrap_or(Ticks::MAX));
-        (last - from).max(0)
+        last.saturating_sub(from).max(0)
     }
 }
 
 /// Adds work and waiting of a thread to those scopes that it is in.
 fn add(usage: &mut [Usage], scopes: Option<&[bool]>, worked: Ticks, waited: Ticks) {
     for (usage, _) in usage.iter_mut().zip(scopes.unwrap_or_default()).filter(|(_, is_in)| **is_in) {
-        usage.worked += worked;
-        usage.waited += waited;
+        usage.worked = usage.worked.saturating_add(worked);
+        usage.waited = usage.waited.saturating_add(waited);
     }
 }
 
@@ -264,8 +268,8 @@ fn worked(
     match (kind, event) {
         (Kind::Completion(_), Some(Noted::LeaveBarrier(visit))) => {
             let work = Stretch::new(thread, ends).in_wait();
-            let waited = together.waited(visit, from).clamp(0, (to - from).max(0));
-            (work, (waited - work).max(0))
+            let waited = together.waited(visit, from).clamp(0, to.saturating_sub(from).max(0));
+            (work, waited.saturating_sub(work).max(0))
         }
         (Kind::Completion(_), Some(Noted::Acquire(_))) => (Stretch::new(thread, ends).in_wait(), 0),
         (Kind::Completion(_), Some(Noted::Team(TeamEventKind::Join, number))) => {
@@ -294,7 +298,7 @@ fn of_main(thread: &Thread<'_>, borders: &[Border], together: &mut Together<'_>,
         let kind = mark.map_or(Kind::Work, |mark| mark.kind);
         let is_cut = matches!(kind, Kind::Completion(_));
         let mut from = (marks.list[at - 1].time, marks.list[at - 1].pieces);
-        let mut since = 0;
+        let mut since: Ticks = 0;
         loop {
             let border = borders.next_if(|(_, before)| **before as usize == at - 1).map(|(border, _)| border);
             let to = match (border, mark) {
@@ -310,19 +314,23 @@ fn of_main(thread: &Thread<'_>, borders: &[Border], together: &mut Together<'_>,
                 let outside_of_mpi = match (kind, event) {
                     (Kind::Completion(_), Some(_)) => stretch.ticks,
                     (Kind::Completion(_), None) => 0,
-                    _ => stretch.ticks - stretch.mpi - stretch.kept,
+                    _ => stretch.ticks.saturating_sub(stretch.mpi).saturating_sub(stretch.kept),
                 };
                 for (of, _) in usage.scopes.iter_mut().zip(&is_open).filter(|(_, is_open)| **is_open) {
-                    of.work += if kind == Kind::Work { work } else { 0 };
+                    of.work = of.work.saturating_add(if kind == Kind::Work { work } else { 0 });
                     if !teams.is_empty() {
-                        of.parallel += outside_of_mpi;
-                        of.worked += work;
-                        of.waited += waited;
+                        of.parallel = of.parallel.saturating_add(outside_of_mpi);
+                        of.worked = of.worked.saturating_add(work);
+                        of.waited = of.waited.saturating_add(waited);
                     } else {
-                        of.serial += work;
+                        of.serial = of.serial.saturating_add(work);
                     }
                 }
-                since += if is_cut { stretch.ticks } else { stretch.ticks - stretch.mpi };
+                since = since.saturating_add(if is_cut {
+                    stretch.ticks
+                } else {
+                    stretch.ticks.saturating_sub(stretch.mpi)
+                });
             }
             let Some(&Border { phase, begins: is_begin, is_parallel, .. }) = border else { break };
             let phase = usize::from(phase);

@@ -20,8 +20,8 @@ pub const SCHEMA: &str = "replay-what-if/1";
 pub struct WhatIfFile {
     /// What to change, most gain first, what is the network's behind what is the program's; only with the standard set.
     pub advice: Vec<Advice>,
-    /// Efficiencies of the ranks.
-    pub efficiency: Efficiencies,
+    /// Efficiencies of the ranks; null if they are not known.
+    pub efficiency: Option<Efficiencies>,
     /// How much latency the run bears, if the standard set was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencyFile>,
@@ -206,17 +206,21 @@ pub struct PhaseEfficiencies {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScenarioTime {
-    /// What is gained of the run time, as a share; negative if the run gets longer. Null if it would deadlock.
+    /// What is gained of the run time, as a share; negative if the run gets longer. Null if it would deadlock, or is not known.
     pub gain: Option<f64>,
     /// Whether the gain is only roughly known.
     pub is_doubtful: bool,
+    /// Whether the messages of the run do not tell how long they would take: then it has no run time.
+    pub is_unknown: bool,
     /// Whether it is an upper bound.
     pub is_upper_bound: bool,
+    /// Whether nothing is at its call paths that it could change.
+    pub is_void: bool,
     /// The scenario, as `--what-if` takes it.
     pub name: String,
-    /// Seconds; null if it would deadlock.
+    /// Seconds; null as the gain.
     pub seconds: Option<f64>,
-    /// Ticks; null if it would deadlock.
+    /// Ticks; null as the gain.
     pub ticks: Option<i64>,
     /// How many messages would come in another order than before at a call path that may have chosen them.
     pub would_come_otherwise: u64,

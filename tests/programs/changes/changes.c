@@ -68,6 +68,23 @@ static void ring(int step, int is_early, double slow, double fast) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* A Jacobi solver of a strip: each rank sends its borders to its neighbours when it has relaxed all rows and, one rank in turn,
+   looked for the largest change; or when it has relaxed the borders. */
+static void jacobi(int step, int is_early, double relax, double inspect) {
+    static char from_below[64], from_above[64];
+    MPI_Request requests[4];
+    const int below = rank > 0 ? rank - 1 : MPI_PROC_NULL, above = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
+    const double rest = 0.9 * relax + (rank == step % size ? inspect : 0);
+    work(0.1 * relax);
+    if (!is_early) work(rest);
+    MPI_Irecv(from_below, sizeof from_below, MPI_BYTE, below, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(from_above, sizeof from_above, MPI_BYTE, above, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(out, sizeof out, MPI_BYTE, above, 0, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isend(out, sizeof out, MPI_BYTE, below, 0, MPI_COMM_WORLD, &requests[3]);
+    if (is_early) work(rest);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+}
+
 /* Rank 1 needs what it receives only at the end of its work, and waits for it before that, or not. */
 static void overlap(int is_late, double before, double after) {
     MPI_Request request;
@@ -101,6 +118,8 @@ int main(int argc, char **argv) {
         if (!strcmp(kind, "send")) late_receiver(step, 0);
         if (!strcmp(kind, "late-ring")) ring(step, 0, a, b);
         if (!strcmp(kind, "early-ring")) ring(step, 1, a, b);
+        if (!strcmp(kind, "late-jacobi")) jacobi(step, 0, a, b);
+        if (!strcmp(kind, "early-jacobi")) jacobi(step, 1, a, b);
         if (!strcmp(kind, "wait-first")) overlap(0, a, b);
         if (!strcmp(kind, "wait-last")) overlap(1, a, b);
         /* Now one, now the other is held up, but not in the first step, behind another call than the others. */

@@ -1,0 +1,105 @@
+//! Marks of a location in another order, or in parts: what scenarios need that change the order of events.
+
+use model::Ticks;
+
+use super::graph::{Goal, LocationGraph};
+use super::marks::{Completion, Kind, Mark, Marks, Piece};
+use crate::ids::Row;
+use crate::int::to_u32;
+use crate::walk::Noted;
+
+/// A location while its marks are made anew. The numbers of completions and dependencies stay; new ones follow behind.
+#[derive(Debug)]
+pub(super) struct Rebuilding<'a> {
+    old: &'a LocationGraph,
+    new: Marks,
+    goals: Vec<(u32, Goal)>,
+    /// By old mark: the new one.
+    place_of: Vec<u32>,
+}
+
+impl<'a> Rebuilding<'a> {
+    /// Of a location whose goals are in order.
+    pub(super) fn new(old: &'a LocationGraph) -> Rebuilding<'a> {
+        Rebuilding { old, new: old.marks.anew(), goals: Vec::new(), place_of: vec![0; old.marks.list.len()] }
+    }
+
+    /// The goals of an old mark.
+    pub(super) fn goals_of(&self, mark: usize) -> &'a [(u32, Goal)] {
+        let goals = &self.old.goals;
+        let first = goals.partition_point(|&(of, _)| (of as usize) < mark);
+        let count = goals[first..].iter().take_while(|&&(of, _)| of as usize == mark).count();
+        &goals[first..first + count]
+    }
+
+    /// The next mark is an old one.
+    pub(super) fn keep(&mut self, mark: usize) {
+        self.keep_with(mark, self.old.marks.pieces_of(mark).to_vec());
+        self.goals_of(mark).iter().for_each(|&(_, goal)| self.tell(goal));
+    }
+
+    /// The next mark is an old one with other pieces of time before it, and without its goals.
+    pub(super) fn keep_with(&mut self, mark: usize, pieces: Vec<Piece>) {
+        let old = self.old.marks.list[mark];
+        self.place_of[mark] = to_u32(self.new.list.len());
+        if let Kind::Completion(number) = old.kind {
+            self.new.completions[number as usize].mark = to_u32(self.new.list.len());
+        }
+        let before = mark.checked_sub(1).map_or(old.time, |before| self.old.marks.list[before].time);
+        self.push(old, self.old.marks.rows[mark], pieces, old.time - before);
+    }
+
+    /// The next mark is only the end of some work.
+    pub(super) fn work(&mut self, like: usize, pieces: Vec<Piece>) {
+        let mark = Mark { kind: Kind::Work, left: Ticks::MIN, ..self.old.marks.list[like] };
+        self.push(mark, Row::NONE, pieces, 0);
+    }
+
+    /// The next mark waits for a part of a message; returns its completion.
+    pub(super) fn wait(&mut self, like: usize, row: Row) -> u32 {
+        let number = to_u32(self.new.completions.len());
+        self.new.completions.push(Completion {
+            mark: to_u32(self.new.list.len()),
+            what: Noted::Leave,
+            row,
+            overhead: 0,
+            rest: 0,
+            is_kept: false,
+            is_of_many: false,
+            is_of_all: false,
+            completes_messages: true,
+            fitted: 0,
+        });
+        let mark = Mark { kind: Kind::Completion(number), left: Ticks::MIN, ..self.old.marks.list[like] };
+        self.push(mark, Row::NONE, Vec::new(), 0);
+        number
+    }
+
+    /// The mark that was made last has a goal.
+    pub(super) fn tell(&mut self, goal: Goal) {
+        self.goals.push((to_u32(self.new.list.len().saturating_sub(1)), goal));
+    }
+
+    /// Times are those of a run with this order in which nothing else changes.
+    fn push(&mut self, mark: Mark, row: Row, pieces: Vec<Piece>, duration: Ticks) {
+        let before = self.new.list.last().map(|last| last.time);
+        let time = match (mark.kind, before) {
+            (Kind::Work, Some(before)) => before + pieces.iter().map(|piece| piece.ticks).sum::<Ticks>(),
+            (Kind::Completion(_), Some(before)) => before + duration,
+            (Kind::Fixed, _) | (_, None) => mark.time,
+        };
+        self.new.pieces.extend(pieces);
+        self.new.rows.push(row);
+        self.new.list.push(Mark { time, pieces_end: to_u32(self.new.pieces.len()), ..mark });
+    }
+
+    /// The marks, and the goals in their order; all old marks were kept.
+    pub(super) fn finish(mut self) -> (Marks, Vec<(u32, Goal)>) {
+        let place = |mark: u32| self.place_of[mark as usize];
+        self.new.begin = self.old.marks.begin.map(place);
+        self.new.end = self.old.marks.end.map(place);
+        self.new.threads = self.old.marks.threads.iter().map(|&(what, mark)| (what, place(mark))).collect();
+        self.new.borders = self.old.marks.borders.iter().map(|&mark| place(mark)).collect();
+        (self.new, self.goals)
+    }
+}

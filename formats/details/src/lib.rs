@@ -10,6 +10,7 @@ mod codec;
 mod error;
 mod header;
 pub mod manifest;
+mod member;
 mod read;
 pub mod scaling;
 mod table;

@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::member;
 
 /// The name of the member.
 pub const MANIFEST: &str = "replay.json";
@@ -458,23 +459,12 @@ impl Manifest {
     /// # Errors
     /// If it is no JSON of this shape, or of another schema.
     pub fn parse(bytes: &[u8]) -> Result<Manifest> {
-        let manifest: Manifest =
-            serde_json::from_slice(bytes).map_err(|error| Error::new(format!("{MANIFEST}: {error}")))?;
-        if manifest.schema != SCHEMA {
-            let found = &manifest.schema;
-            return Err(Error::new(format!(
-                "{MANIFEST}: schema {found:?}, expected {SCHEMA:?}: made by another version of replay-analyze"
-            )));
-        }
-        Ok(manifest)
+        member::parse(MANIFEST, bytes, SCHEMA, |read: &Manifest| &read.schema)
     }
 
     /// Writes this manifest: JSON in one line.
     pub fn to_bytes(&self) -> Vec<u8> {
-        // It cannot fail: all keys are strings.
-        let mut text = serde_json::to_vec(self).unwrap_or_default();
-        text.push(b'\n');
-        text
+        member::to_bytes(self)
     }
 }
 

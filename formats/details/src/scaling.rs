@@ -4,7 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::member;
 
 /// The name of the member.
 pub const SCALING: &str = "scaling.json";
@@ -120,24 +121,14 @@ impl ScalingFile {
     /// Reads the member.
     ///
     /// # Errors
-    /// If it is no JSON of this form.
+    /// If it is no JSON of this form, or of another schema.
     pub fn parse(bytes: &[u8]) -> Result<ScalingFile> {
-        let read: ScalingFile =
-            serde_json::from_slice(bytes).map_err(|error| Error::new(format!("{SCALING}: {error}")))?;
-        match read.schema == SCHEMA {
-            true => Ok(read),
-            false => {
-                Err(Error::new(format!("{SCALING}: the schema is {:?}, expected {SCHEMA:?}", read.schema)))
-            }
-        }
+        member::parse(SCALING, bytes, SCHEMA, |read: &ScalingFile| &read.schema)
     }
 
     /// The bytes of the member.
     pub fn to_bytes(&self) -> Vec<u8> {
-        // It cannot fail: all keys are strings.
-        let mut text = serde_json::to_vec(self).unwrap_or_default();
-        text.push(b'\n');
-        text
+        member::to_bytes(self)
     }
 }
 

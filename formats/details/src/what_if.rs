@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::member;
 
 /// The name of the member.
 pub const WHAT_IF: &str = "what-if.json";
@@ -416,24 +417,14 @@ impl WhatIfFile {
     /// Reads the member.
     ///
     /// # Errors
-    /// If it is no JSON of this form.
+    /// If it is no JSON of this form, or of another schema.
     pub fn parse(bytes: &[u8]) -> Result<WhatIfFile> {
-        let read: WhatIfFile =
-            serde_json::from_slice(bytes).map_err(|error| Error::new(format!("{WHAT_IF}: {error}")))?;
-        match read.schema == SCHEMA {
-            true => Ok(read),
-            false => {
-                Err(Error::new(format!("{WHAT_IF}: the schema is {:?}, expected {SCHEMA:?}", read.schema)))
-            }
-        }
+        member::parse(WHAT_IF, bytes, SCHEMA, |read: &WhatIfFile| &read.schema)
     }
 
     /// The bytes of the member.
     pub fn to_bytes(&self) -> Vec<u8> {
-        // It cannot fail: all keys are strings.
-        let mut text = serde_json::to_vec(self).unwrap_or_default();
-        text.push(b'\n');
-        text
+        member::to_bytes(self)
     }
 }
 

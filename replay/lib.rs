@@ -27,6 +27,7 @@ pub mod causes;
 pub mod clock_correction;
 pub mod clock_errors;
 pub mod communicators;
+mod copied_archive;
 pub mod coverage;
 pub mod deadlock;
 pub mod details;

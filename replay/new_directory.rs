@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -79,6 +79,19 @@ pub fn remove_unfinished() {
     for part in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         let _ = fs::remove_dir_all(part);
     }
+}
+
+/// Writes a file of an archive to disk, whose place an option names.
+///
+/// # Errors
+/// If that is not possible.
+pub(crate) fn write_file(path: &Path, bytes: &[u8], option: &str) -> Result<(), Error> {
+    let write = || {
+        let mut file = File::create(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|cause| failed(path, &cause, option))
 }
 
 /// The error of a file that cannot be written.

@@ -1,8 +1,7 @@
 //! Files of a predicted run: events and local definitions of each location, global definitions, the anchor, and other files that
 //! still hold.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use otf2::{
@@ -11,8 +10,9 @@ use otf2::{
 
 use super::copy::{Copied, Source, copy};
 use super::{OPTION, PROPERTY, scenario_of};
+use crate::copied_archive::{anchor, anchor_path, of_locations};
 use crate::error::Error;
-use crate::new_directory::failed;
+use crate::new_directory::write_file;
 use crate::report::ITERATIONS_TABLE;
 use crate::trace::{Location, Trace};
 use crate::what_if::{RecordTimes, Scenario};
@@ -34,37 +34,20 @@ fn refused(error: otf2::Error) -> Error {
 }
 
 impl Files<'_> {
-    fn anchor_path(&self) -> PathBuf {
-        let mut name = self.source.name().to_owned();
-        name.push(".otf2");
-        self.directory.join(name)
-    }
-
-    /// The directory of the files of locations.
-    pub(super) fn of_locations(&self) -> PathBuf {
-        self.directory.join(self.source.name())
-    }
-
-    /// The anchor, but for properties.
-    fn anchor(&self) -> Anchor {
-        let Anchor { anchor_format, trace_format, .. } = Anchor::default();
-        Anchor { anchor_format, trace_format, properties: Vec::new(), ..self.source.anchor().clone() }
-    }
-
     /// Copies a location, with these times.
     ///
     /// # Errors
     /// If a file cannot be read or written.
     pub(super) fn copy(&self, location: &Location, times: RecordTimes<'_>) -> Result<Copied, Error> {
         let reference = location.reference;
-        let [definitions, events] =
-            ["def", "evt"].map(|kind| self.of_locations().join(format!("{reference}.{kind}")));
+        let [definitions, events] = ["def", "evt"]
+            .map(|kind| of_locations(self.source, self.directory).join(format!("{reference}.{kind}")));
         let local = existing(self.source.local_definition_file(reference))?;
         let file = existing(self.source.event_file(reference))?;
         if times.count() == 0 {
             // Nothing of it is known, or can be read: it stays as it is.
-            local.iter().try_for_each(|local| write_file(&definitions, local))?;
-            file.iter().try_for_each(|file| write_file(&events, file))?;
+            local.iter().try_for_each(|local| write_file(&definitions, local, OPTION))?;
+            file.iter().try_for_each(|file| write_file(&events, file, OPTION))?;
             return Ok(Copied::default());
         }
         let known = match &local {
@@ -75,7 +58,7 @@ impl Files<'_> {
             None => LocalDefinitions::default(),
         };
         let Some(file) = file else { return Ok(Copied::default()) };
-        let mut out = EventWriter::create(&events, &self.anchor()).map_err(refused)?;
+        let mut out = EventWriter::create(&events, &anchor(self.source)).map_err(refused)?;
         let LocalDefinitions { mappings, clock } = known;
         let source = Source { trace: self.trace, mappings: &mappings, clock, times };
         let copied = copy(self.source.events(&file), source, &mut out).map_err(refused)?;
@@ -86,7 +69,7 @@ impl Files<'_> {
     /// Copies local definitions, without those of a clock.
     fn copy_definitions(&self, local: &otf2::FileBytes, path: &Path) -> Result<(), Error> {
         let mut records = self.source.local_definition_records(local);
-        let mut out = LocalDefinitionWriter::create(path, &self.anchor()).map_err(refused)?;
+        let mut out = LocalDefinitionWriter::create(path, &anchor(self.source)).map_err(refused)?;
         let mut mapped = Vec::new();
         while let Some(record) = records.next()? {
             let is_wanted = match &record.definition {
@@ -124,8 +107,9 @@ impl Files<'_> {
             .bytes()
             .fold(source.trace_id, |id, byte| (id ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         let properties = kept.chain([(PROPERTY.to_owned(), scenario)]).collect();
-        let anchor = Anchor { properties, trace_id, ..self.anchor() };
-        let mut archive = ArchiveWriter::complete(self.anchor_path(), anchor).map_err(refused)?;
+        let anchor = Anchor { properties, trace_id, ..anchor(self.source) };
+        let mut archive =
+            ArchiveWriter::complete(anchor_path(self.source, self.directory), anchor).map_err(refused)?;
         let file = self.source.definition_file()?;
         let mut records = self.source.definition_records(&file);
         while let Some(record) = records.next()? {
@@ -160,12 +144,12 @@ impl Files<'_> {
         // Times of all iterations are those that were measured.
         if copied.moved == 0 {
             let table = |anchor: &Path| anchor.with_extension(ITERATIONS_TABLE);
-            all.push((table(self.source.anchor_path()), table(&self.anchor_path())));
+            all.push((table(self.source.anchor_path()), table(&anchor_path(self.source, self.directory))));
         }
         for (from, to) in all.iter().filter(|(from, _)| from.is_file()) {
             let bytes = fs::read(from)
                 .map_err(|cause| Error::new(format!("{}: cannot read the file: {cause}", from.display())))?;
-            write_file(to, &bytes)?;
+            write_file(to, &bytes, OPTION)?;
         }
         Ok(())
     }
@@ -178,14 +162,4 @@ fn existing(file: Result<otf2::FileBytes, otf2::Error>) -> Result<Option<otf2::F
         Err(error) if error.is_not_found() => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Writes a file to disk.
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let write = || {
-        let mut file = File::create(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    };
-    write().map_err(|cause| failed(path, &cause, OPTION))
 }

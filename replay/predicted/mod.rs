@@ -15,6 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::causes::ComparedWork;
+use crate::copied_archive::of_locations;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, gather, share};
 use crate::new_directory::{failed, part_of};
@@ -118,7 +119,7 @@ pub fn write(
     let part = part_of(directory);
     let files = Files { source: source.archive, trace: tools.trace, directory: &part };
     if exchange.worker() == 0 {
-        let path = files.of_locations();
+        let path = of_locations(files.source, files.directory);
         fs::create_dir(&path).map_err(|cause| failed(&path, &cause, OPTION))?;
     }
     share(exchange, Batch::new())?;

@@ -1,9 +1,8 @@
 //! Files of a short archive: events and local definitions of each location, global definitions, the anchor, and the times of all
 //! iterations.
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 
 use details::{Column, Table, Unit, Values};
 use model::{Ticks, attributes};
@@ -16,10 +15,11 @@ use rustc_hash::FxHashMap;
 use super::OPTION;
 use super::chosen::Chosen;
 use super::copy::{Source, copy};
+use crate::copied_archive::{anchor, anchor_path, of_locations};
 use crate::error::Error;
 use crate::focus::Windows;
 use crate::int::{to_u32, to_u64};
-use crate::new_directory::failed;
+use crate::new_directory::{failed, write_file};
 use crate::report::{ITERATIONS_TABLE, IterationColumns};
 use crate::structure::{IterationTotals, Weight};
 use crate::trace::{Location, Trace};
@@ -44,23 +44,6 @@ pub(super) struct Copied {
 crate::wire::wire!(Copied { reference, events, bytes });
 
 impl Files<'_> {
-    fn anchor_path(&self) -> PathBuf {
-        let mut name = self.source.name().to_owned();
-        name.push(".otf2");
-        self.directory.join(name)
-    }
-
-    /// The directory of the files of locations.
-    pub(super) fn of_locations(&self) -> PathBuf {
-        self.directory.join(self.source.name())
-    }
-
-    /// The anchor, but for properties.
-    fn anchor(&self) -> Anchor {
-        let (anchor_format, trace_format) = (Anchor::default().anchor_format, Anchor::default().trace_format);
-        Anchor { anchor_format, trace_format, properties: Vec::new(), ..self.source.anchor().clone() }
-    }
-
     /// Copies a location; `None` if it has no events.
     ///
     /// # Errors
@@ -72,7 +55,11 @@ impl Files<'_> {
     ) -> Result<Option<Copied>, Error> {
         let reference = location.reference;
         match self.source.local_definition_file(reference) {
-            Ok(local) => write_file(&self.of_locations().join(format!("{reference}.def")), &local)?,
+            Ok(local) => write_file(
+                &of_locations(self.source, self.directory).join(format!("{reference}.def")),
+                &local,
+                OPTION,
+            )?,
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error.into()),
         }
@@ -87,9 +74,9 @@ impl Files<'_> {
             // Whole operations are missing, on all members.
             value: Value::new(ValueType::UINT64, 2),
         }];
-        let path = self.of_locations().join(format!("{reference}.evt"));
+        let path = of_locations(self.source, self.directory).join(format!("{reference}.evt"));
         let write = |error: otf2::Error| Error::new(format!("{error}; choose another place with --short"));
-        let mut out = EventWriter::create(&path, &self.anchor()).map_err(write)?;
+        let mut out = EventWriter::create(&path, &anchor(self.source)).map_err(write)?;
         let (trace, mappings, counted) = (self.trace, &mappings, &counted);
         let source = Source { trace, mappings, windows, times, chosen, counted };
         copy(self.source.events(&file), source, &mut out).map_err(write)?;
@@ -134,8 +121,9 @@ impl Files<'_> {
             .fold(self.source.anchor().trace_id, |id, byte| {
                 (id ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
             });
-        let anchor = Anchor { properties: all, trace_id, ..self.anchor() };
-        let mut archive = ArchiveWriter::complete(self.anchor_path(), anchor).map_err(write)?;
+        let anchor = Anchor { properties: all, trace_id, ..anchor(self.source) };
+        let mut archive =
+            ArchiveWriter::complete(anchor_path(self.source, self.directory), anchor).map_err(write)?;
         let file = self.source.definition_file()?;
         let mut records = self.source.definition_records(&file);
         let mut strings = 0;
@@ -172,7 +160,7 @@ impl Files<'_> {
     /// # Errors
     /// If the file cannot be written.
     pub(super) fn write_iterations(&self, all: &[IterationTotals], weights: &[Weight]) -> Result<(), Error> {
-        let path = self.anchor_path().with_extension(ITERATIONS_TABLE);
+        let path = anchor_path(self.source, self.directory).with_extension(ITERATIONS_TABLE);
         let origin = self.trace.definitions.clock.global_offset;
         let mut of = vec![0; all.len()];
         weights.iter().for_each(|&(at, weight)| of[at] = weight);
@@ -204,16 +192,6 @@ impl Files<'_> {
         };
         let bytes =
             details::write(&table).map_err(|cause| Error::new(format!("{}: {cause}", path.display())))?;
-        write_file(&path, &bytes)
+        write_file(&path, &bytes, OPTION)
     }
-}
-
-/// Writes a file to disk.
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let write = || {
-        let mut file = File::create(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    };
-    write().map_err(|cause| failed(path, &cause, OPTION))
 }

@@ -22,6 +22,7 @@ use std::path::PathBuf;
 use model::Ticks;
 use otf2::Archive;
 
+use crate::copied_archive::of_locations;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, gather, share};
 use crate::focus::Windows;
@@ -193,7 +194,7 @@ pub fn write(
     let directory = new_directory::part_of(&options.directory);
     let files = Files { source: source.archive, trace: tools.trace, directory: &directory };
     if exchange.worker() == 0 {
-        let path = files.of_locations();
+        let path = of_locations(files.source, files.directory);
         fs::create_dir(&path).map_err(|cause| new_directory::failed(&path, &cause, OPTION))?;
     }
     share(exchange, Batch::new())?;

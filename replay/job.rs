@@ -114,7 +114,7 @@ impl Job {
                 archive.definition_path().display()
             )));
         }
-        let other_runs = OtherRuns::open(options, trace.processes.len(), exchange.worker() == 0)?;
+        let other_runs = OtherRuns::open(options, &target, trace.processes.len(), exchange.worker() == 0)?;
         let recorded = match options.has_iterations() {
             true => RecordedIterations::read(&archive, &trace),
             false => RecordedIterations::NotLimited,

@@ -37,20 +37,25 @@ pub struct OtherRuns {
 }
 
 impl OtherRuns {
-    /// Those that the options name, for a trace with so many processes; `None` without. One process reads them for all.
+    /// Those that the options name, for a trace with so many processes whose report goes to `target`; `None` without. One process
+    /// reads them for all.
     ///
     /// # Errors
     /// If a report cannot be read, is not one of this program, has no facts, or two runs are of the same size; and if this run has no
     /// efficiencies.
-    pub fn open(options: &Options, processes: usize, reads: bool) -> Result<Option<OtherRuns>, Error> {
+    pub fn open(
+        options: &Options,
+        target: &Path,
+        processes: usize,
+        reads: bool,
+    ) -> Result<Option<OtherRuns>, Error> {
         if options.references.is_empty() {
             return Ok(None);
         }
         if !options.semantics.replays_all_of_mpi() {
             return Err(Error::new("--reference needs efficiencies: leave out --semantics reference"));
         }
-        let target = options.report.clone().unwrap_or_else(|| options.experiment.join("trace.cubex"));
-        let is_target = |path: &Path| are_same(&target, path);
+        let is_target = |path: &Path| are_same(target, path);
         if let Some(path) = options.references.iter().find(|path| is_target(path)) {
             return Err(Error::new(format!(
                 "--reference: {} is where the report of this run goes",

@@ -382,11 +382,10 @@ impl fmt::Display for Summary {
         }
         write!(f, "{}{}", self.structure, self.recorded)?;
         self.causes.write(f, run)?;
-        match (&self.efficiency, &self.what_if) {
-            (Some(facts), what_if) if what_if.is_none() || self.predicted.is_some() => {
-                write_efficiency(f, facts)?;
-            }
-            _ => {}
+        if let Some(facts) = &self.efficiency
+            && (self.what_if.is_none() || self.predicted.is_some())
+        {
+            write_efficiency(f, facts)?;
         }
         if let Some(what_if) = &self.what_if {
             if self.predicted.is_some() {

@@ -47,6 +47,8 @@ pub struct TimedGraph {
     /// The nodes of all locations, and the lines of messages.
     pub(super) nodes: Nodes,
     pub(super) lines: LinesOfPairs,
+    /// What messages tell of the network.
+    known: KnownNetwork,
     /// How long messages of masters and workers take.
     network: Network,
     /// Masters and their workers, if the standard set is asked for.
@@ -238,12 +240,22 @@ impl TimedGraph {
         let [eager, rendezvous] =
             [DependencyKind::Eager, DependencyKind::Rendezvous].map(|kind| lines[class].of(kind));
         let network = Network { eager, rendezvous, limit: limits[class] };
+        let known = KnownNetwork::new(&graph, &nodes, &lines, exchange)?;
         let masters = match what_if {
             WhatIf::Standard => workers::find(tools, processes, matches, &graph, &network, exchange)?,
             WhatIf::Scenarios(_) => Vec::new(),
         };
-        let mut graph =
-            TimedGraph { graph, classes: all_classes, rows: all_rows, nodes, lines, network, masters, usage };
+        let mut graph = TimedGraph {
+            graph,
+            classes: all_classes,
+            rows: all_rows,
+            nodes,
+            lines,
+            known,
+            network,
+            masters,
+            usage,
+        };
         graph.keep();
         Ok(graph)
     }
@@ -350,7 +362,7 @@ impl TimedGraph {
         // Whether sends wait for their receives decides who waits for whom, as the order of events does: both are the same in all lanes
         // of a pass.
         let kind = |at: usize| (scenarios[at].rendezvous(), scenarios[at].reordering());
-        let known = KnownNetwork::new(self, exchange)?;
+        let void = paths.void(scenarios, exchange)?;
         let mut order: Vec<usize> = (0..scenarios.len()).collect();
         order.sort_by_key(|&at| kind(at));
         for alike in order.chunk_by(|&one, &other| kind(one) == kind(other)) {
@@ -366,8 +378,8 @@ impl TimedGraph {
                 let Pass { lanes, deadlocks } = timed.replay_all(tools, &prepared, findings, exchange)?;
                 for (&at, PassLane { end, moved, otherwise }) in now.iter().zip(lanes) {
                     let (scenario, ticks) = (scenarios[at].clone(), end - begin);
-                    let is_unknown = !known.tells(&scenario);
-                    let is_void = paths.is_void(&scenario, exchange)?;
+                    let is_unknown = !self.known.tells(&scenario);
+                    let is_void = void[at];
                     found[at] = Some(Prediction {
                         scenario,
                         ticks,

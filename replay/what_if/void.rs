@@ -8,14 +8,25 @@ use crate::exchange::{Exchange, share};
 use crate::ids::Row;
 
 impl Paths<'_> {
-    /// Whether nothing is at the call paths of a change that it could change.
+    /// By scenario: whether nothing is at the call paths of one of its changes that it could change.
     ///
     /// # Errors
     /// If a worker failed.
-    pub(super) fn is_void(&self, scenario: &Scenario, exchange: &mut dyn Exchange) -> Result<bool, Error> {
-        let own: Vec<u64> = scenario.changes.iter().map(|change| u64::from(self.concerns(change))).collect();
+    pub(super) fn void(
+        &self,
+        scenarios: &[Scenario],
+        exchange: &mut dyn Exchange,
+    ) -> Result<Vec<bool>, Error> {
+        let changes = || scenarios.iter().flat_map(|scenario| &scenario.changes);
+        let own: Vec<u64> = changes().map(|change| u64::from(self.concerns(change))).collect();
         let told = share(exchange, own)?;
-        Ok((0..scenario.changes.len()).any(|at| told.iter().all(|words| words[at] == 0)))
+        let mut next = 0;
+        let is_void = |scenario: &Scenario| {
+            let mut numbers = next..next + scenario.changes.len();
+            next = numbers.end;
+            numbers.any(|at| told.iter().all(|words| words[at] == 0))
+        };
+        Ok(scenarios.iter().map(is_void).collect())
     }
 
     /// Whether a change is about something of this worker; also if it is about no call path.

@@ -127,9 +127,10 @@ pub fn analyze(
         return analyze_one(options, exchange, progress);
     }
     // The report is that of the archive: what is read of it is then what anybody reads of it. Nothing but the run time is needed of
-    // the measured run.
+    // the measured run, and for `without` its root causes.
     let details = Some(DetailsPlace::Nowhere);
-    let measured = Options { causes: false, structure: false, choice: None, details, ..options.clone() };
+    let causes = options.causes && options.what_if.as_ref().is_some_and(WhatIf::needs_causes);
+    let measured = Options { causes, structure: false, choice: None, details, ..options.clone() };
     let predicted = analyze_one(&measured, exchange, progress)?.predicted;
     let experiment = options.predict.clone().unwrap_or_default();
     let of_predicted = Options { experiment, what_if: None, predict: None, ..options.clone() };

@@ -359,3 +359,19 @@ fn nothing_is_received_before_it_is_sent_on_other_networks() {
         }
     }
 }
+
+#[test]
+fn run_without_delays_is_reported_as_it_is_predicted() {
+    let directory = in_memory();
+    let report = directory.path().join("predicted.cubex");
+    let experiment = archive("nxn.4");
+    let scenario = "without=patterns/main";
+    let asked = asking(&experiment, scenario, &directory.path().join("predicted"), &report);
+    let summary = run_it(&asked).unwrap().summary.unwrap();
+    assert_eq!(summary.scenario.as_deref(), Some(scenario));
+    let gain = &summary.what_if.as_ref().unwrap().gains[0];
+    assert!(gain.gain > 0.0 && summary.efficiency.unwrap().run == gain.seconds, "{summary}");
+    // Without root causes nobody knows the delays.
+    let blind = Options { causes: false, ..asked };
+    assert!(run_it(&blind).unwrap_err().to_string().contains("root causes"));
+}

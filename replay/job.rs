@@ -382,7 +382,7 @@ impl Job {
             None => None,
         };
         for walked in &mut walked {
-            (walked.pieces, walked.borders) = Default::default();
+            walked.borders = Default::default();
         }
 
         progress.phase("find wait states");

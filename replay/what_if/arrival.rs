@@ -96,7 +96,7 @@ fn runs(of: &LocationGraph, rows: &[bool], sent: &[Ticks]) -> Vec<Vec<Receive>> 
         }
     };
     for mark in of.marks.inside() {
-        let Kind::Completion(number) = of.marks.list[mark].kind else { continue };
+        let Kind::Completion(number) = of.marks.list[mark].kind() else { continue };
         match received(of, number, rows) {
             Some(dependency) => run.push((mark, sent[dependency as usize])),
             None => {
@@ -119,14 +119,14 @@ fn in_order_of_arrival(of: &LocationGraph, run: &[Receive], rebuilding: &mut Reb
     let last = run.len() - 1;
     let behind = run[last].0 + 1;
     // What the last one is followed by until the next call is taken to be its own.
-    let has_work = of.marks.list.get(behind).is_some_and(|mark| mark.kind == Kind::Work);
+    let has_work = of.marks.list.get(behind).is_some_and(|mark| mark.kind() == Kind::Work);
     for at in order {
         match run.get(at + 1) {
             Some(&(next, _)) => (run[at].0..next).for_each(|mark| rebuilding.keep(mark)),
             None => {
                 rebuilding.keep(run[last].0);
                 if has_work {
-                    rebuilding.work(behind, of.marks.pieces_of(behind).to_vec());
+                    rebuilding.work(behind, of.marks.pieces_of(behind));
                 }
             }
         }
@@ -134,7 +134,7 @@ fn in_order_of_arrival(of: &LocationGraph, run: &[Receive], rebuilding: &mut Reb
     if !has_work {
         return behind;
     }
-    rebuilding.keep_with(behind, Vec::new());
+    rebuilding.keep_with(behind, []);
     let goals = rebuilding.goals_of(behind);
     goals.iter().for_each(|&(_, goal)| rebuilding.tell(goal));
     behind + 1

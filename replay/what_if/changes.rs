@@ -403,7 +403,7 @@ impl<'a> Paths<'a> {
         let names = &self.names[self.process_of[at]];
         let mut by_row = vec![0; self.rows[at].len()];
         for mark in marks.inside() {
-            for piece in marks.pieces_of(mark).iter().filter(|piece| piece.row != Row::NONE) {
+            for piece in marks.pieces_of(mark).filter(|piece| piece.row != Row::NONE) {
                 if self.classes[at][piece.row.index()].is_work() {
                     by_row[piece.row.index()] += piece.ticks;
                 }

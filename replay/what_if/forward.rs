@@ -291,16 +291,15 @@ impl<'a, const K: usize> Forward<'a, K> {
                 self.ready.push_back(at);
                 return;
             }
-            let mut has_heard = mark.kind == Kind::Fixed || place.next == 0;
+            let mut has_heard = mark.kind() == Kind::Fixed || place.next == 0;
             let mut start = [Ticks::MIN; K];
-            let times = match mark.kind {
+            let times = match mark.kind() {
                 Kind::Fixed => std::array::from_fn(|lane| lanes[lane].of(mark.time)),
                 Kind::Work => {
-                    let pieces = (place.next, of.marks.pieces_of(place.next));
                     let ticks = place.next.checked_sub(1).map_or(0, |at| mark.time - of.marks.list[at].time);
-                    let is_call = mark.left != Ticks::MIN;
+                    let is_call = mark.is_call();
                     std::array::from_fn(|lane| {
-                        let work = lanes[lane].work(ticks, pieces, classes, &changes[lane]);
+                        let work = lanes[lane].work(ticks, (&of.marks, place.next), classes, &changes[lane]);
                         let time = place.now[lane].saturating_add(work);
                         if is_call { time.max(place.awaited[lane]) } else { time }
                     })
@@ -467,7 +466,7 @@ impl<'a, const K: usize> Forward<'a, K> {
 
 /// The row of the call that a mark enters.
 fn row_of(of: &LocationGraph, mark: usize) -> Row {
-    of.marks.rows.get(mark).copied().unwrap_or(Row::NONE)
+    of.marks.list.get(mark).map_or(Row::NONE, |mark| mark.row())
 }
 
 impl<const K: usize> Place<K> {
@@ -518,7 +517,7 @@ impl<const K: usize> Recurrence for Forward<'_, K> {
         let of = &self.graph.locations[at];
         let place = &mut self.places[at];
         let mut finding = Finding::CyclicWait;
-        if let Some(Kind::Completion(number)) = of.marks.list.get(place.next).map(|mark| mark.kind) {
+        if let Some(Kind::Completion(number)) = of.marks.list.get(place.next).map(|mark| mark.kind()) {
             for &dependency in of.dependencies_of(number) {
                 let starts = &mut place.starts[dependency as usize];
                 let dependency = &of.dependencies[dependency as usize];

@@ -8,7 +8,7 @@ use super::classes::RowClass;
 use super::explain::Usual;
 use super::graph::{Dependency, DependencyKind};
 use super::lines::ONE;
-use super::marks::{Completion, Piece};
+use super::marks::{Completion, Marks, Piece};
 use super::nodes::Nodes;
 use crate::ids::Row;
 
@@ -152,18 +152,18 @@ impl Lane {
         if time == Ticks::MIN { time } else { (time - self.base) << self.fine }
     }
 
-    /// Work of so many ticks between two marks, as these pieces, in the unit of the lane.
+    /// Work of so many ticks before a mark, in the unit of the lane.
     pub(super) fn work(
         &self,
         ticks: Ticks,
-        (mark, pieces): (usize, &[Piece]),
+        (marks, mark): (&Marks, usize),
         classes: &[RowClass],
         changes: &RowChanges,
     ) -> Ticks {
         if !self.is_ideal && changes.keeps_work() {
             return ticks << self.fine;
         }
-        let scaled = pieces.iter().map(|&piece| self.scaled(piece, mark, classes, changes));
+        let scaled = marks.pieces_of(mark).map(|piece| self.scaled(piece, mark, classes, changes));
         whole(scaled.sum()).saturating_add(changes.added(mark)) << self.fine
     }
 

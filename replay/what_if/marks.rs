@@ -11,6 +11,7 @@ use crate::int::to_u32;
 use crate::journal::Journal;
 use crate::operations::TeamEventKind;
 use crate::walk::{Border, Note, Noted};
+use crate::wire::Half;
 
 /// Where the time of a mark comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,21 +24,76 @@ pub(super) enum Kind {
     Completion(u32),
 }
 
-/// A mark.
+/// A mark. There is one for each call of MPI, so it is small: its kind, and what belongs to that, are one half of a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Mark {
     /// Measured.
     pub time: Ticks,
-    /// Where its replayed time comes from.
-    pub kind: Kind,
-    /// Behind its pieces in [`Marks::pieces`].
-    pub pieces_end: u32,
-    /// Its place in the journal of the location.
-    pub position: JournalPosition,
-    /// Its place among the pieces of time between notes.
+    /// Behind the pieces before it in [`Marks::pieces`].
     pub pieces: JournalPosition,
-    /// Of the enter of an outermost call of MPI: when the call was left; [`Ticks::MIN`] of others.
-    pub left: Ticks,
+    /// Two bits of the kind, one of whether it enters a call, and the completion or the row.
+    packed: u32,
+}
+
+/// The bit of a mark that enters a call, and those of a completion or of a row; all of the latter stand for no row.
+const CALL: u32 = 1 << 29;
+const NUMBER: u32 = CALL - 1;
+const KIND: u32 = 30;
+
+impl Mark {
+    /// A mark that enters no call.
+    ///
+    /// # Panics
+    /// If a location has 2^29 completions.
+    pub(super) fn new(time: Ticks, kind: Kind, pieces: JournalPosition) -> Mark {
+        let packed = match kind {
+            Kind::Fixed => NUMBER,
+            Kind::Work => 1 << KIND | NUMBER,
+            Kind::Completion(number) => {
+                assert!(number < NUMBER, "a location has too many completions");
+                2 << KIND | number
+            }
+        };
+        Mark { time, pieces, packed }
+    }
+
+    /// Where its replayed time comes from.
+    #[inline]
+    pub(super) fn kind(self) -> Kind {
+        match self.packed >> KIND {
+            0 => Kind::Fixed,
+            1 => Kind::Work,
+            _ => Kind::Completion(self.packed & NUMBER),
+        }
+    }
+
+    /// The row of the call that it enters, or [`Row::NONE`].
+    #[inline]
+    pub(super) fn row(self) -> Row {
+        match self.packed & NUMBER {
+            row if row == NUMBER || self.packed >> KIND > 1 => Row::NONE,
+            row => Row::of_half(row),
+        }
+    }
+
+    /// Whether it is the enter of an outermost call of MPI that was left.
+    #[inline]
+    pub(super) fn is_call(self) -> bool {
+        self.packed & CALL != 0
+    }
+
+    /// The same mark, as the enter of a call in a row. There are fewer rows than bits: each is a call path, which takes more.
+    fn entering(self, row: Row) -> Mark {
+        Mark { packed: self.packed & !NUMBER | row.to_half().min(NUMBER), ..self }
+    }
+
+    /// The same mark of a location whose time is the measured one.
+    fn fixed(self) -> Mark {
+        match self.kind() {
+            Kind::Completion(_) => Mark { packed: self.packed & CALL | NUMBER, ..self },
+            Kind::Fixed | Kind::Work => Mark { packed: self.packed & (CALL | NUMBER), ..self },
+        }
+    }
 }
 
 /// Exclusive time of a row since the mark before.
@@ -79,10 +135,12 @@ pub(super) struct Completion {
 pub(super) struct Marks {
     /// In the order of time.
     pub list: Vec<Mark>,
-    /// By mark.
-    pub pieces: Vec<Piece>,
-    /// By mark: the row of the call that it enters, or [`Row::NONE`].
-    pub rows: Vec<Row>,
+    /// Pieces of time in rows between them.
+    pub pieces: Journal,
+    /// By mark: its place in the journal of the location, as long as it is needed.
+    positions: Vec<JournalPosition>,
+    /// By mark, until all depends on what it waits for: when the call was left that it enters; [`Ticks::MIN`] for others.
+    left: Vec<Ticks>,
     /// In the order of their marks.
     pub completions: Vec<Completion>,
     /// The leave of `MPI_Init`.
@@ -103,13 +161,14 @@ impl Marks {
         notes: &[Note],
         completes: &[Completes],
         polls: &Polls<'_>,
-        noted: &Journal,
+        pieces: Journal,
         classes: &[RowClass],
         borders: &[Border],
     ) -> Marks {
-        let mut marks = Marks::default();
+        let mut marks = Marks { pieces, ..Marks::default() };
         marks.list.reserve_exact(notes.len());
-        marks.rows.reserve_exact(notes.len());
+        marks.positions.reserve_exact(notes.len());
+        marks.left.reserve_exact(notes.len());
         let mut call = Row::NONE;
         let mut polling = Polling::default();
         let mut borders = borders.iter().peekable();
@@ -121,53 +180,54 @@ impl Marks {
             }
             polling.take(&mut marks, note, completes, polls);
             match note.what {
-                Noted::Begin => marks.add(note, Kind::Fixed, noted),
+                Noted::Begin => marks.add(note, Kind::Fixed),
                 Noted::Enter(row) => {
                     call = row;
                     if is_of(row, classes, RowClass::Finalize) {
                         marks.end = Some(to_u32(marks.list.len()));
                     }
-                    marks.add(note, Kind::Work, noted);
+                    marks.add(note, Kind::Work);
                 }
                 Noted::Leave => {
-                    if let Some(enter) = marks.list.last_mut() {
-                        enter.left = note.time;
+                    if let (Some(enter), Some(left)) = (marks.list.last_mut(), marks.left.last_mut()) {
+                        enter.packed |= CALL;
+                        *left = note.time;
                     }
                     if is_of(call, classes, RowClass::Init) {
                         marks.begin = Some(to_u32(marks.list.len()));
-                        marks.add(note, Kind::Fixed, noted);
+                        marks.add(note, Kind::Fixed);
                     } else if completes != Completes::Nothing {
-                        marks.complete(note, call, noted);
+                        marks.complete(note, call);
                     }
                 }
                 Noted::Team(kind, _) => {
                     marks.threads.push((note.what, to_u32(marks.list.len())));
                     match kind {
-                        TeamEventKind::Fork | TeamEventKind::End => marks.add(note, Kind::Work, noted),
+                        TeamEventKind::Fork | TeamEventKind::End => marks.add(note, Kind::Work),
                         TeamEventKind::Begin | TeamEventKind::Join => {
-                            marks.complete(note, Row::NONE, noted);
+                            marks.complete(note, Row::NONE);
                         }
                     }
                 }
                 Noted::LeaveBarrier(_) | Noted::Acquire(_) => {
                     marks.threads.push((note.what, to_u32(marks.list.len())));
-                    marks.complete(note, Row::NONE, noted);
+                    marks.complete(note, Row::NONE);
                 }
                 Noted::EnterBarrier(_) | Noted::EnterCritical | Noted::Release(_) => {
                     marks.threads.push((note.what, to_u32(marks.list.len())));
-                    marks.add(note, Kind::Work, noted);
+                    marks.add(note, Kind::Work);
                 }
-                Noted::End => marks.add(note, Kind::Work, noted),
+                Noted::End => marks.add(note, Kind::Work),
             }
         }
         marks.borders.extend(borders.map(|_| to_u32(marks.list.len().saturating_sub(1))));
         marks.list.shrink_to_fit();
-        marks.rows.shrink_to_fit();
-        marks.pieces.shrink_to_fit();
+        marks.positions.shrink_to_fit();
+        marks.left.shrink_to_fit();
         marks.completions.shrink_to_fit();
         // What lies before the end of MPI_Init is as it was.
         for mark in &mut marks.list[..marks.begin.unwrap_or(0) as usize] {
-            mark.kind = Kind::Fixed;
+            *mark = mark.fixed();
         }
         marks
     }
@@ -177,14 +237,28 @@ impl Marks {
         Marks { completions: self.completions.clone(), ..Marks::default() }
     }
 
-    /// Forgets all marks behind one.
-    pub(super) fn cut_behind(&mut self, mark: usize) {
-        self.pieces.truncate(self.list[mark].pieces_end as usize);
-        self.list.truncate(mark + 1);
-        self.rows.truncate(mark + 1);
+    /// The last mark is where another one was in other marks of the location, if that is known.
+    pub(super) fn place_like(&mut self, other: &Marks, mark: usize) {
+        self.positions.extend(other.positions.get(mark));
     }
 
-    fn complete(&mut self, note: &Note, row: Row, noted: &Journal) {
+    /// Forgets all marks behind one.
+    pub(super) fn cut_behind(&mut self, mark: usize) {
+        self.list.truncate(mark + 1);
+        self.positions.truncate(mark + 1);
+        self.left.truncate(mark + 1);
+    }
+
+    /// Forgets when calls were left, and where marks are in the journal of the location, but for stretches that root causes have
+    /// compared.
+    pub(super) fn forget(&mut self, has_stretches: bool) {
+        self.left = Vec::new();
+        if !has_stretches {
+            self.positions = Vec::new();
+        }
+    }
+
+    fn complete(&mut self, note: &Note, row: Row) {
         let at = to_u32(self.completions.len());
         self.completions.push(Completion {
             mark: to_u32(self.list.len()),
@@ -198,38 +272,35 @@ impl Marks {
             completes_messages: false,
             fitted: 0,
         });
-        self.add(note, Kind::Completion(at), noted);
+        self.add(note, Kind::Completion(at));
     }
 
-    fn add(&mut self, note: &Note, kind: Kind, noted: &Journal) {
-        if let (Kind::Work, Some(&before)) = (kind, self.list.last()) {
-            let first = self.pieces.len();
-            let pieces = noted.pieces(before.pieces..note.pieces);
-            self.pieces
-                .extend(pieces.filter(|&(_, ticks)| ticks != 0).map(|(row, ticks)| Piece { row, ticks }));
-            let known =
-                self.pieces[first..].iter().fold(0, |sum: Ticks, piece| sum.saturating_add(piece.ticks));
-            let ticks = (note.time - before.time).saturating_sub(known);
-            if ticks != 0 {
-                self.pieces.push(Piece { row: Row::NONE, ticks });
-            }
-        }
-        self.rows.push(if let Noted::Enter(row) = note.what { row } else { Row::NONE });
-        let (time, position) = (note.time, note.position);
-        self.list.push(Mark {
-            time,
-            kind,
-            pieces_end: to_u32(self.pieces.len()),
-            position,
-            pieces: note.pieces,
-            left: Ticks::MIN,
-        });
+    fn add(&mut self, note: &Note, kind: Kind) {
+        let mark = Mark::new(note.time, kind, note.pieces);
+        self.list.push(if let Noted::Enter(row) = note.what { mark.entering(row) } else { mark });
+        self.positions.push(note.position);
+        self.left.push(Ticks::MIN);
     }
 
-    /// The pieces of a mark.
-    pub(super) fn pieces_of(&self, mark: usize) -> &[Piece] {
-        let begin = mark.checked_sub(1).map_or(0, |before| self.list[before].pieces_end);
-        &self.pieces[begin as usize..self.list[mark].pieces_end as usize]
+    /// The pieces of time before a mark that is the end of some work.
+    pub(super) fn pieces_of(&self, mark: usize) -> impl Iterator<Item = Piece> {
+        let behind = self.list[mark];
+        let before = mark.checked_sub(1).map(|before| self.list[before]);
+        let before = before.filter(|_| behind.kind() == Kind::Work).unwrap_or(behind);
+        let mut rest = behind.time - before.time;
+        let in_rows = self.pieces.pieces(before.pieces..behind.pieces).filter(|&(_, ticks)| ticks != 0);
+        // What the rows do not have is outside of any region.
+        in_rows
+            .map(Some)
+            .chain([None])
+            .map(move |piece| match piece {
+                Some((row, ticks)) => {
+                    rest = rest.saturating_sub(ticks);
+                    Piece { row, ticks }
+                }
+                None => Piece { row: Row::NONE, ticks: rest },
+            })
+            .filter(|piece| piece.ticks != 0)
     }
 
     /// The time of the mark before a completion: its enter.
@@ -239,23 +310,38 @@ impl Marks {
 
     /// The last enter of an outermost call of MPI at or before a position of the journal: that of the call with the event there.
     pub(super) fn call_at(&self, position: JournalPosition) -> Option<u32> {
-        self.call_before(self.list.partition_point(|mark| mark.position <= position))
+        self.call_before(self.positions.partition_point(|&of| of <= position))
     }
 
     /// The same, searched from where the last one was found on.
     pub(super) fn call_near(&mut self, position: JournalPosition) -> Option<u32> {
-        self.found = partition_point_near(&self.list, self.found, |mark| mark.position <= position);
+        self.found = partition_point_near(&self.positions, self.found, |&of| of <= position);
         self.call_before(self.found)
     }
 
     fn call_before(&self, behind: usize) -> Option<u32> {
-        (0..behind).rev().find(|&at| self.list[at].left != Ticks::MIN).map(to_u32)
+        (0..behind).rev().find(|&at| self.list[at].is_call()).map(to_u32)
+    }
+
+    /// The marks with places in the journal from `since`, or from the begin, until `before`.
+    pub(super) fn between(
+        &self,
+        since: Option<JournalPosition>,
+        before: JournalPosition,
+    ) -> std::ops::Range<usize> {
+        let behind = |position| self.positions.partition_point(|&of| of <= position);
+        since.map_or(0, behind)..behind(before)
+    }
+
+    /// When the call was left that a mark enters; `None` if it enters none.
+    pub(super) fn left(&self, mark: u32) -> Option<Ticks> {
+        self.left.get(mark as usize).copied().filter(|&left| left != Ticks::MIN)
     }
 
     /// The completion of the call that the mark enters, if it completes something.
     pub(super) fn completion_of(&self, enter: u32) -> Option<u32> {
-        match self.list.get(enter as usize + 1)?.kind {
-            Kind::Completion(at) if self.list[enter as usize].left != Ticks::MIN => Some(at),
+        match self.list.get(enter as usize + 1)?.kind() {
+            Kind::Completion(at) if self.list[enter as usize].is_call() => Some(at),
             _ => None,
         }
     }
@@ -264,8 +350,8 @@ impl Marks {
     pub(super) fn call_left_behind(&self, time: Ticks) -> Option<u32> {
         let first = self.list.partition_point(|mark| mark.time <= time);
         // The call that goes on at that time began before.
-        let from = (0..first).rev().find(|&at| self.list[at].left != Ticks::MIN).unwrap_or(0);
-        (from..self.list.len()).find(|&at| self.list[at].left > time).map(to_u32)
+        let from = self.call_before(first).unwrap_or(0);
+        (from..to_u32(self.list.len())).find(|&at| self.left[at as usize] > time)
     }
 
     /// The marks between the end of `MPI_Init` and the begin of `MPI_Finalize`, with the latter.

@@ -356,7 +356,7 @@ fn receives(
         let post = call_at(graph, posted_at, receive.posted_at).unwrap_or(NO_MARK);
         let posting = &graph.of(posted_at).marks;
         let posted = posting.list.get(post as usize).map_or(Ticks::MIN, |mark| mark.time);
-        if let Some(&row) = posting.rows.get(post as usize) {
+        if let Some(row) = posting.list.get(post as usize).map(|mark| mark.row()) {
             let (first, has_others) = sources.entry((posted_at, row)).or_insert((send.place.location, false));
             *has_others |= *first != send.place.location;
             received.push((location, number, (posted_at, row)));

@@ -84,7 +84,7 @@ fn in_parts(
     // Dependencies of parts, and the row of the call that receives them.
     let mut next: Vec<(u32, Row)> = Vec::new();
     for mark in 0..of.marks.list.len() {
-        let kind = of.marks.list[mark].kind;
+        let kind = of.marks.list[mark].kind();
         if kind != Kind::Work {
             wait(&mut rebuilding, mark, std::mem::take(&mut next), 1..parts, &mut waiting);
         }
@@ -96,7 +96,7 @@ fn in_parts(
         let goals = rebuilding.goals_of(mark);
         let goes_in_parts = |goal: &Goal| second_of(*goal, sent).is_some();
         if kind != Kind::Work || next.is_empty() && !goals.iter().any(|(_, goal)| goes_in_parts(goal)) {
-            rebuilding.keep_with(mark, of.marks.pieces_of(mark).to_vec());
+            rebuilding.keep_with(mark, of.marks.pieces_of(mark));
             for &(_, goal) in goals {
                 rebuilding.tell(goal);
                 (1..parts)
@@ -108,7 +108,7 @@ fn in_parts(
         let incoming = std::mem::take(&mut next);
         for part in 0..parts {
             wait(&mut rebuilding, mark, incoming.clone(), part..(part + 1), &mut waiting);
-            let pieces = of.marks.pieces_of(mark).iter().map(|piece| share(*piece, part, parts)).collect();
+            let pieces = of.marks.pieces_of(mark).map(|piece| share(piece, part, parts));
             let is_last = part + 1 == parts;
             if is_last {
                 rebuilding.keep_with(mark, pieces);

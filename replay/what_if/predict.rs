@@ -1,5 +1,7 @@
 //! Predictions: the run time of each scenario, from the timed graph of all processes (what-if 3).
 
+use std::mem::take;
+
 use model::Ticks;
 
 use super::changes::Paths;
@@ -167,17 +169,15 @@ impl TimedGraph {
         let nodes = Nodes::of_trace(tools.trace);
         let first = processes.first().map_or(0, |walked| to_u32(walked.process.range().start));
         let mut graph = Graph { first, ..Graph::default() };
-        let mut notes: Vec<Vec<Vec<Note>>> =
-            processes.iter_mut().map(|walked| std::mem::take(&mut walked.notes)).collect();
-        notes.reverse();
-        let mut notes = std::iter::from_fn(|| notes.pop());
+        let noted = processes.iter_mut().map(|walked| (take(&mut walked.notes), take(&mut walked.pieces)));
+        let noted: Vec<_> = noted.collect();
         let processes = &*processes;
         let (mut all_classes, mut all_rows, mut usage) = (Vec::new(), Vec::new(), Vec::new());
-        for walked in processes {
+        for (walked, (all_notes, pieces)) in processes.iter().zip(noted) {
             let of_paths = RowClass::of_paths(tools.trace, &walked.process.paths);
             let mut completing = completing(walked);
             // What is in marks is not kept as notes, too.
-            let all_notes = notes.next().unwrap_or_default();
+            let mut pieces = pieces.into_iter();
             let begin = all_notes.first().and_then(|notes| Some(notes.first()?.time));
             let polling = |path: &PathId| {
                 let region = walked.process.paths[path.index()].region;
@@ -193,18 +193,16 @@ impl TimedGraph {
                 let classes: Vec<RowClass> = rows.iter().map(|path| of_paths[path.index()]).collect();
                 let completes = leaves(notes, &mut completing[thread]);
                 let borders = if thread == 0 { &walked.borders[..] } else { &[] };
-                let marks =
-                    Marks::new(notes, &completes, &polls[thread], &walked.pieces[thread], &classes, borders);
+                let pieces = pieces.next().unwrap_or_default();
+                let marks = Marks::new(notes, &completes, &polls[thread], pieces, &classes, borders);
                 graph.locations.push(LocationGraph::new(marks));
                 all_classes.push(classes);
                 all_rows.push(rows);
             }
-            let threads: Vec<usage::Thread<'_>> = walked
-                .pieces
+            let threads: Vec<usage::Thread<'_>> = graph.locations[first_location..]
                 .iter()
-                .zip(&graph.locations[first_location..])
                 .zip(&all_classes[first_location..])
-                .map(|((pieces, of), classes)| usage::Thread { marks: &of.marks, pieces, classes })
+                .map(|(of, classes)| usage::Thread { marks: &of.marks, classes })
                 .collect();
             let phases = tools.trace.phase_paths.len();
             usage.push(usage::of_process(&threads, &walked.operations.barriers, &walked.borders, phases));
@@ -257,6 +255,7 @@ impl TimedGraph {
             usage,
         };
         graph.keep();
+        graph.graph.locations.iter_mut().for_each(|of| of.marks.forget(what_if.needs_causes()));
         Ok(graph)
     }
 
@@ -515,7 +514,7 @@ impl TimedGraph {
         let mut sums = [0; 3];
         for (at, of) in self.graph.locations.iter().enumerate() {
             for mark in of.marks.inside() {
-                match of.marks.list[mark].kind {
+                match of.marks.list[mark].kind() {
                     Kind::Completion(number) => {
                         let completion = &of.marks.completions[number as usize];
                         if completion.row != Row::NONE {

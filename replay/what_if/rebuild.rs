@@ -34,25 +34,25 @@ impl<'a> Rebuilding<'a> {
 
     /// The next mark is an old one.
     pub(super) fn keep(&mut self, mark: usize) {
-        self.keep_with(mark, self.old.marks.pieces_of(mark).to_vec());
+        self.keep_with(mark, self.old.marks.pieces_of(mark));
         self.goals_of(mark).iter().for_each(|&(_, goal)| self.tell(goal));
     }
 
     /// The next mark is an old one with other pieces of time before it, and without its goals.
-    pub(super) fn keep_with(&mut self, mark: usize, pieces: Vec<Piece>) {
+    pub(super) fn keep_with(&mut self, mark: usize, pieces: impl IntoIterator<Item = Piece>) {
         let old = self.old.marks.list[mark];
         self.place_of[mark] = to_u32(self.new.list.len());
-        if let Kind::Completion(number) = old.kind {
+        if let Kind::Completion(number) = old.kind() {
             self.new.completions[number as usize].mark = to_u32(self.new.list.len());
         }
         let before = mark.checked_sub(1).map_or(old.time, |before| self.old.marks.list[before].time);
-        self.push(old, self.old.marks.rows[mark], pieces, old.time - before);
+        self.push(mark, old, pieces, old.time - before);
     }
 
     /// The next mark is only the end of some work.
-    pub(super) fn work(&mut self, like: usize, pieces: Vec<Piece>) {
-        let mark = Mark { kind: Kind::Work, left: Ticks::MIN, ..self.old.marks.list[like] };
-        self.push(mark, Row::NONE, pieces, 0);
+    pub(super) fn work(&mut self, like: usize, pieces: impl IntoIterator<Item = Piece>) {
+        let old = self.old.marks.list[like];
+        self.push(like, Mark::new(old.time, Kind::Work, old.pieces), pieces, 0);
     }
 
     /// The next mark waits for a part of a message; returns its completion.
@@ -70,8 +70,8 @@ impl<'a> Rebuilding<'a> {
             completes_messages: true,
             fitted: 0,
         });
-        let mark = Mark { kind: Kind::Completion(number), left: Ticks::MIN, ..self.old.marks.list[like] };
-        self.push(mark, Row::NONE, Vec::new(), 0);
+        let old = self.old.marks.list[like];
+        self.push(like, Mark::new(old.time, Kind::Completion(number), old.pieces), [], 0);
         number
     }
 
@@ -81,20 +81,35 @@ impl<'a> Rebuilding<'a> {
     }
 
     /// Times are those of a run with this order in which nothing else changes.
-    fn push(&mut self, mark: Mark, row: Row, pieces: Vec<Piece>, duration: Ticks) {
-        let before = self.new.list.last().map(|last| last.time);
-        let time = match (mark.kind, before) {
-            (Kind::Work, Some(before)) => before + pieces.iter().map(|piece| piece.ticks).sum::<Ticks>(),
-            (Kind::Completion(_), Some(before)) => before + duration,
+    fn push(
+        &mut self,
+        like: usize,
+        mut mark: Mark,
+        pieces: impl IntoIterator<Item = Piece>,
+        duration: Ticks,
+    ) {
+        let marks = &mut self.new;
+        let mut work = 0;
+        for Piece { row, ticks } in pieces {
+            work += ticks;
+            if row != Row::NONE {
+                marks.pieces.spend(row, ticks);
+            }
+        }
+        marks.pieces.close();
+        mark.time = match (mark.kind(), marks.list.last()) {
+            (Kind::Work, Some(before)) => before.time + work,
+            (Kind::Completion(_), Some(before)) => before.time + duration,
             (Kind::Fixed, _) | (_, None) => mark.time,
         };
-        self.new.pieces.extend(pieces);
-        self.new.rows.push(row);
-        self.new.list.push(Mark { time, pieces_end: to_u32(self.new.pieces.len()), ..mark });
+        mark.pieces = marks.pieces.len();
+        marks.list.push(mark);
+        marks.place_like(&self.old.marks, like);
     }
 
     /// The marks, and the goals in their order; all old marks were kept.
     pub(super) fn finish(mut self) -> (Marks, Vec<(u32, Goal)>) {
+        self.new.pieces.shrink();
         let place = |mark: u32| self.place_of[mark as usize];
         self.new.begin = self.old.marks.begin.map(place);
         self.new.end = self.old.marks.end.map(place);

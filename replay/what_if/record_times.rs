@@ -117,8 +117,8 @@ impl<'r> RecordTimes<'r> {
         let (from, begin) = (self.of.marks.list[mark].time, self.times[mark]);
         let next = self.of.marks.list.get(mark + 1).map(|next| (next, self.times[mark + 1]));
         match next {
-            Some((next, _)) if next.kind == Kind::Fixed => time,
-            Some((next, end)) if matches!(next.kind, Kind::Completion(_)) => {
+            Some((next, _)) if next.kind() == Kind::Fixed => time,
+            Some((next, end)) if matches!(next.kind(), Kind::Completion(_)) => {
                 let kept = match begins {
                     true if self.lane.keeps_calls() => begin.saturating_add(time - from),
                     // What takes less time may be there before the rest of the call that begins it.
@@ -137,7 +137,7 @@ impl<'r> RecordTimes<'r> {
     /// The latest start that a completion has waited for, if a record that it had at a time was behind that; where clocks are wrong
     /// it need not be.
     fn start_before(&self, mark: usize, time: Ticks) -> Ticks {
-        let Kind::Completion(number) = self.of.marks.list[mark].kind else { return Ticks::MIN };
+        let Kind::Completion(number) = self.of.marks.list[mark].kind() else { return Ticks::MIN };
         let dependencies =
             self.of.dependencies_of(number).iter().map(|&at| &self.of.dependencies[at as usize]);
         let waited = dependencies.filter(|dependency| dependency.kind != DependencyKind::IfRendezvous);
@@ -174,7 +174,7 @@ impl<'r> RecordTimes<'r> {
 fn marked(marks: &Marks, notes: &[Note]) -> Vec<Option<usize>> {
     let mut next = 0;
     let of = |note: &Note| {
-        let is_mark = marks.list.get(next).is_some_and(|mark| match (note.what, mark.kind) {
+        let is_mark = marks.list.get(next).is_some_and(|mark| match (note.what, mark.kind()) {
             (Noted::Leave, Kind::Completion(at)) => {
                 marks.completions[at as usize].what == Noted::Leave && mark.time == note.time
             }

@@ -106,7 +106,7 @@ impl Paths<'_> {
         for_each_phase(marks, |phase, mark| {
             let phase = phase.min(last);
             own[phase] += self.work_before(at, mark, &rows);
-            if marks.list[mark].kind == Kind::Work {
+            if marks.list[mark].kind() == Kind::Work {
                 ends[phase] = to_u32(mark);
             }
         });
@@ -135,7 +135,7 @@ fn for_each_phase(marks: &Marks, mut each: impl FnMut(usize, usize)) {
     let mut phase = 0;
     for mark in marks.inside() {
         each(phase, mark);
-        if let Kind::Completion(number) = marks.list[mark].kind {
+        if let Kind::Completion(number) = marks.list[mark].kind() {
             phase += usize::from(marks.completions[number as usize].is_of_all);
         }
     }

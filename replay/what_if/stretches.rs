@@ -25,7 +25,7 @@ impl Paths<'_> {
 
     /// Ticks of the work before a mark in some rows.
     pub(super) fn work_before(&self, at: usize, mark: usize, rows: &[bool]) -> Ticks {
-        let pieces = self.graph.locations[at].marks.pieces_of(mark).iter();
+        let pieces = self.graph.locations[at].marks.pieces_of(mark);
         pieces.filter(|piece| rows.get(piece.row.index()) == Some(&true)).map(|piece| piece.ticks).sum()
     }
 
@@ -37,9 +37,9 @@ impl Paths<'_> {
         let mut stretches = FxHashMap::<(Row, Row), Vec<(u32, Ticks)>>::default();
         let mut before = None;
         for mark in marks.inside() {
-            let (this, row) = (&marks.list[mark], marks.rows[mark]);
-            match this.kind {
-                Kind::Work if this.left != Ticks::MIN => {
+            let (this, row) = (marks.list[mark], marks.list[mark].row());
+            match this.kind() {
+                Kind::Work if this.is_call() => {
                     if let Some(before) = before {
                         let ticks = self.work_before(at, mark, &rows);
                         stretches.entry((before, row)).or_default().push((to_u32(mark), ticks));
@@ -73,10 +73,8 @@ impl Paths<'_> {
             let is_within = |row: Row| rows.get(row.index()) == Some(&true);
             let more = stretch.excess.iter().filter(|(row, _)| is_within(*row)).map(|&(_, ticks)| ticks);
             let more = more.fold(0, |sum: Ticks, ticks| sum.saturating_add(ticks));
-            let begin =
-                stretch.since.map_or(0, |since| marks.list.partition_point(|mark| mark.position <= since));
-            let end = marks.list.partition_point(|mark| mark.position <= stretch.before);
-            let inside = begin.max(1)..end.max(begin.max(1));
+            let inside = marks.between(stretch.since, stretch.before);
+            let inside = inside.start.max(1)..inside.end;
             let all: Ticks = inside.clone().map(|mark| self.work_before(at, mark, &rows)).sum();
             if more <= 0 || all <= 0 {
                 continue;

@@ -96,7 +96,7 @@ fn barrier(operations: &Operations, visit: u32) -> Option<u32> {
 /// A completion depends on the latest of these marks.
 fn depend(graph: &mut Graph, (location, mark): Spot, starts: &[Spot]) {
     let of = graph.of(location);
-    let Kind::Completion(completion) = of.marks.list[mark as usize].kind else { return };
+    let Kind::Completion(completion) = of.marks.list[mark as usize].kind() else { return };
     let count = crate::int::to_u32(starts.len());
     let number = of.depend(completion, DependencyKind::Together, 0, count);
     for &(start, mark) in starts {

@@ -13,7 +13,6 @@ use super::classes::RowClass;
 use super::marks::{Kind, Marks};
 use crate::ids::JournalPosition;
 use crate::int::to_u32;
-use crate::journal::Journal;
 use crate::operations::{Barrier, TeamEventKind};
 use crate::walk::{Border, Noted};
 
@@ -61,8 +60,6 @@ pub(super) struct ProcessUsage {
 /// A location while the sums of its process are made.
 pub(super) struct Thread<'a> {
     pub marks: &'a Marks,
-    /// Pieces of time between its notes.
-    pub pieces: &'a Journal,
     /// By row.
     pub classes: &'a [RowClass],
 }
@@ -81,7 +78,7 @@ impl Stretch {
     fn new(thread: &Thread<'_>, [from, to]: [(Ticks, JournalPosition); 2]) -> Stretch {
         let mut stretch =
             Stretch { ticks: to.0.saturating_sub(from.0), in_rows: 0, mpi: 0, kept: 0, runtime: 0 };
-        for (row, ticks) in thread.pieces.pieces(from.1..to.1) {
+        for (row, ticks) in thread.marks.pieces.pieces(from.1..to.1) {
             let sum = match thread.classes.get(row.index()) {
                 Some(RowClass::Mpi) => &mut stretch.mpi,
                 Some(RowClass::Recorder | RowClass::Kept | RowClass::Init | RowClass::Finalize) => {
@@ -233,7 +230,7 @@ fn of_other(thread: &Thread<'_>, together: &Together<'_>, usage: &mut [Usage]) -
         let event = events.next_if(|(_, mark)| *mark as usize == at).map(|(what, _)| *what);
         let ends = [at - 1, at].map(|mark| (marks.list[mark].time, marks.list[mark].pieces));
         if depth > 0 {
-            let (worked, waited) = worked(thread, marks.list[at].kind, event, ends, together);
+            let (worked, waited) = worked(thread, marks.list[at].kind(), event, ends, together);
             add(usage, scopes, worked, waited);
         }
         match event {
@@ -295,7 +292,7 @@ fn of_main(thread: &Thread<'_>, borders: &[Border], together: &mut Together<'_>,
         is_open[0] = inside.contains(&at);
         let event = events.next_if(|(_, mark)| *mark as usize == at).map(|(what, _)| *what);
         let mark = marks.list.get(at);
-        let kind = mark.map_or(Kind::Work, |mark| mark.kind);
+        let kind = mark.map_or(Kind::Work, |mark| mark.kind());
         let is_cut = matches!(kind, Kind::Completion(_));
         let mut from = (marks.list[at - 1].time, marks.list[at - 1].pieces);
         let mut since: Ticks = 0;

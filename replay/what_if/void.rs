@@ -52,7 +52,7 @@ impl Paths<'_> {
         let rows = self.work_within(at, path);
         let has_row = |row: Row| if row == Row::NONE { path.is_empty() } else { rows[row.index()] };
         let marks = &self.graph.locations[at].marks;
-        marks.inside().any(|mark| marks.pieces_of(mark).iter().any(|piece| has_row(piece.row)))
+        marks.inside().any(|mark| marks.pieces_of(mark).any(|piece| has_row(piece.row)))
     }
 
     fn has_operations(&self, at: usize, path: &str) -> bool {
@@ -66,7 +66,7 @@ impl Paths<'_> {
         let rows = self.within(at, path);
         let of = &self.graph.locations[at];
         let is_sent = |goal: Goal| matches!(goal, Goal::Dependency { role: Role::Sent, .. });
-        let row = |mark: u32| of.marks.rows.get(mark as usize).copied().unwrap_or(Row::NONE);
+        let row = |mark: u32| of.marks.list[mark as usize].row();
         of.goals.iter().any(|&(mark, goal)| is_sent(goal) && rows.get(row(mark).index()) == Some(&true))
     }
 

@@ -252,12 +252,12 @@ fn idle(graph: &Graph, from: &Message, to: &Message) -> Ticks {
     let (Some(first), Some(last)) = (marks.call_at(from.position), marks.call_at(to.position)) else {
         return 0;
     };
-    let calls = (first..=last).map(|at| marks.list[at as usize]).filter(|mark| mark.left != Ticks::MIN);
+    let calls = (first..=last).filter_map(|at| Some((marks.list[at as usize].time, marks.left(at)?)));
     let mut left = None;
     let mut longest = 0;
-    for call in calls {
-        longest = longest.max(left.map_or(0, |left| call.time - left));
-        left = Some(call.left);
+    for (entered, call_left) in calls {
+        longest = longest.max(left.map_or(0, |left| entered - left));
+        left = Some(call_left);
     }
     longest
 }

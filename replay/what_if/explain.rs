@@ -217,17 +217,14 @@ fn for_each_completion(
     of: &LocationGraph,
     mut each: impl FnMut(&Completion, &[DoneMessage], &[&Dependency]),
 ) {
-    let mut next = 0;
-    let mut dependencies = Vec::new();
+    let (mut done, mut dependencies) = (Vec::new(), Vec::new());
     for (at, completion) in (0..).zip(&of.marks.completions) {
-        let first = next;
-        while of.done.get(next).is_some_and(|done| done.completion == at) {
-            next += 1;
-        }
+        done.clear();
+        done.extend(of.done_of(at));
         dependencies.clear();
         let all = of.dependencies_of(at).iter().map(|&number| &of.dependencies[number as usize]);
         dependencies.extend(all.filter(|dependency| dependency.kind != DependencyKind::IfRendezvous));
-        each(completion, &of.done[first..next], &dependencies);
+        each(completion, &done, &dependencies);
     }
 }
 
@@ -256,13 +253,9 @@ fn set_usual(
     let usual = medians(by_function, exchange)?;
     let first = graph.first;
     for (location, of) in (first..).zip(&mut graph.locations) {
-        let mut next = 0;
-        for (at, completion) in (0..).zip(&mut of.marks.completions) {
-            let first = next;
-            while of.done.get(next).is_some_and(|done| done.completion == at) {
-                next += 1;
-            }
-            if first == next {
+        for at in 0..to_u32(of.marks.completions.len()) {
+            if of.done_of(at).next().is_none() {
+                let completion = &mut of.marks.completions[at as usize];
                 completion.fitted = usual.get(&function_of(location, completion)).copied().unwrap_or(0);
             }
         }
@@ -303,22 +296,17 @@ fn set_all(tools: &Tools<'_>, graph: &mut Graph, lines: &LinesOfPairs, nodes: &N
     let resolution = tools.trace.definitions.clock.resolution;
     let mut questions = Vec::new();
     for (location, of) in (graph.first..).zip(&mut graph.locations) {
-        let done = std::mem::take(&mut of.done);
-        let mut next = 0;
+        let mut done = Vec::new();
         for at in 0..to_u32(of.marks.completions.len()) {
-            let first = next;
-            while done.get(next).is_some_and(|done| done.completion == at) {
-                next += 1;
-            }
-            let done = &done[first..next];
-            let (top, rest) = set((location, of), at, done, (lines, nodes));
+            done.clear();
+            done.extend(of.done_of(at));
+            let (top, rest) = set((location, of), at, &done, (lines, nodes));
             if u64::try_from(rest).is_ok_and(|rest| rest.saturating_mul(LONG_REST) >= resolution) {
                 let end = top + rest;
                 let question = |partner| Question { partner, location, completion: at, top, end, rest };
                 questions.extend(done.iter().filter_map(|done| done.partner).map(question));
             }
         }
-        of.done = done;
     }
     questions
 }
@@ -403,7 +391,7 @@ fn find_progress(
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     for &Answer { location, completion, partner, mark, time } in &found {
         let of = graph.of(location);
-        let bytes = of.done_of(completion).iter().map(|done| done.bytes).max().unwrap_or(0);
+        let bytes = of.done_of(completion).map(|done| done.bytes).max().unwrap_or(0);
         let number = of.depend(completion, DependencyKind::Progress, bytes, 1);
         of.dependencies[number as usize].latest = time;
         let goal = Goal::Dependency { location, number, role: Role::Other };
@@ -417,11 +405,11 @@ fn find_progress(
     graph.locations.iter_mut().for_each(LocationGraph::sort);
     for Answer { location, completion, .. } in found {
         let of = graph.of(location);
-        let done = of.done_of(completion).to_vec();
+        let done: Vec<DoneMessage> = of.done_of(completion).collect();
         set((location, of), completion, &done, lines);
     }
     for of in &mut graph.locations {
-        of.done = Vec::new();
+        (of.sent, of.received) = Default::default();
     }
     Ok(())
 }

@@ -155,18 +155,29 @@ impl Wire for Goal {
     }
 }
 
+/// A message that was sent, and that a completion completes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct SentMessage {
+    /// The completion, by its position.
+    pub completion: u32,
+    /// The location that receives it; [`NOBODY`] if that is not known.
+    pub partner: u32,
+    /// Its length.
+    pub bytes: u64,
+    /// When its receive was posted; [`Ticks::MIN`] if that is not known.
+    pub posted: Ticks,
+}
+
 /// A message that a completion completes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct DoneMessage {
-    /// The completion, by its position.
-    pub completion: u32,
     /// Whether it was sent; else it was received.
     pub is_send: bool,
     /// Its length.
     pub bytes: u64,
     /// The location of the other side.
     pub partner: Option<u32>,
-    /// When its receive was posted.
+    /// When its receive was posted, of one that was sent.
     pub posted: Option<Ticks>,
 }
 
@@ -177,8 +188,11 @@ pub(super) struct LocationGraph {
     pub marks: Marks,
     /// The dependencies of its completions, in no order.
     pub dependencies: Vec<Dependency>,
-    /// The messages that its completions complete, until times are explained; then in the order of completions.
-    pub done: Vec<DoneMessage>,
+    /// The messages that it has sent and completed, until times are explained; then in the order of completions.
+    pub sent: Vec<SentMessage>,
+    /// The messages that it has received from nobody knows whom, so that nothing depends on their sends: completion, and bytes. The
+    /// others are dependencies.
+    pub received: Vec<(u32, u64)>,
     /// Whom its marks tell their times: mark, goal. In the order of marks once all are known.
     pub goals: Vec<(u32, Goal)>,
     /// The dependencies in the order of their completions, once all are known.
@@ -214,7 +228,8 @@ impl LocationGraph {
     pub(super) fn sort(&mut self) {
         self.goals.sort_by_key(|&(mark, _)| mark);
         self.goals.shrink_to_fit();
-        self.done.sort_by_key(|done| done.completion);
+        self.sent.sort_by_key(|sent| sent.completion);
+        self.received.sort_by_key(|&(completion, _)| completion);
         self.dependencies.shrink_to_fit();
         let completions = self.marks.completions.len();
         // How many each has, at the place behind the next one; then where those of the next one go, which ends where its end is.
@@ -241,11 +256,29 @@ impl LocationGraph {
     }
 
     /// The messages of a completion, once all are in order.
-    pub(super) fn done_of(&self, completion: u32) -> &[DoneMessage] {
-        let first = self.done.partition_point(|done| done.completion < completion);
-        let count = self.done[first..].iter().take_while(|done| done.completion == completion).count();
-        &self.done[first..first + count]
+    pub(super) fn done_of(&self, completion: u32) -> impl Iterator<Item = DoneMessage> {
+        let sent = run_of(&self.sent, completion, |sent| sent.completion).iter().map(|sent| DoneMessage {
+            is_send: true,
+            bytes: sent.bytes,
+            partner: Some(sent.partner).filter(|&partner| partner != NOBODY),
+            posted: Some(sent.posted).filter(|&posted| posted != Ticks::MIN),
+        });
+        let received = |bytes, partner| DoneMessage { is_send: false, bytes, partner, posted: None };
+        let unknown = run_of(&self.received, completion, |&(completion, _)| completion);
+        let unknown = unknown.iter().map(move |&(_, bytes)| received(bytes, None));
+        let dependencies = self.dependencies_of(completion).iter();
+        let dependencies = dependencies.map(|&number| &self.dependencies[number as usize]);
+        let known = dependencies.filter(|dependency| dependency.kind.is_of_receive());
+        let known = known.map(move |dependency| received(dependency.bytes, Some(dependency.partner)));
+        sent.chain(unknown).chain(known)
     }
+}
+
+/// The entries of a completion in a list that is in the order of completions.
+fn run_of<T>(list: &[T], completion: u32, of: impl Fn(&T) -> u32) -> &[T] {
+    let first = list.partition_point(|it| of(it) < completion);
+    let count = list[first..].iter().take_while(|it| of(it) == completion).count();
+    &list[first..first + count]
 }
 
 /// A member's place in a meeting: an operation of many.

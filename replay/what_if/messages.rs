@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Ticks, mpi};
 use rustc_hash::FxHashMap;
 
-use super::graph::{DependencyKind, DoneMessage, Goal, Graph, Role};
+use super::graph::{DependencyKind, Goal, Graph, LocationGraph, NOBODY, Role, SentMessage};
 use super::near::partition_point_near;
 use super::nodes::Nodes;
 use crate::error::Error;
@@ -39,41 +39,30 @@ struct Question {
     post: u32,
     /// When that was.
     posted: Ticks,
-    /// Position of the message among those that the location has done; [`NO_MARK`] if a probe asks, which only waits for the send.
-    done: u32,
+    /// Whether a probe asks, which only waits for the send.
+    is_probe: bool,
     /// The dependency if the message were sent by rendezvous, or [`NO_MARK`].
     if_rendezvous: u32,
 }
 
-wire!(Question { send, [location, number], [posted_at, post], posted, [done, if_rendezvous] });
+wire!(Question { send, [location, number], [posted_at, post], posted, [is_probe, if_rendezvous] });
 
-/// What a receive learns of its message.
+/// What a receive learns of its message, if that is not an eager one whatever is asked.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     location: u32,
     number: u32,
-    done: u32,
-    /// Where it was sent.
-    sender: u32,
     is_rendezvous: bool,
     /// Whether it may be one by rendezvous, and the dependency of the receive then, or [`NO_MARK`].
     may_be: bool,
     if_rendezvous: u32,
-    /// Whom the posting tells its time, if the send waits for it: location, and number of the dependency there.
-    goal_location: u32,
+    /// Whom the posting tells its time, if the send waits for it: the number of the dependency where it was sent, or [`NO_MARK`].
     goal: u32,
     post: u32,
     posted_at: u32,
 }
 
-wire!(Answer {
-    [location, number],
-    [sender, done],
-    [goal_location, goal],
-    [posted_at, post],
-    [is_rendezvous, may_be],
-    if_rendezvous
-});
+wire!(Answer { [location, number], [posted_at, post], [goal, if_rendezvous], [is_rendezvous, may_be] });
 
 /// Mode of a send (MPI 4.1, 3.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,14 +99,12 @@ pub(super) fn call_at(graph: &mut Graph, location: u32, position: EventNumber) -
 }
 
 /// A matched send, once its receive has asked.
+#[derive(Clone, Copy)]
 struct Asked {
-    question: Question,
+    /// Its position.
+    send: u32,
     /// The mark of the call that sent.
     start: u32,
-    /// Position of the message among those that the location has done; [`NO_MARK`] if it was never completed.
-    done: u32,
-    bytes: u64,
-    mode: Mode,
     /// Whether it was complete before the receive was posted.
     was_early: bool,
 }
@@ -160,6 +147,11 @@ impl Sends {
         Sends { first: graph.first, list }
     }
 
+    /// The position of the process of a location that has sent.
+    fn process_of(&self, location: u32) -> usize {
+        self.list[(location - self.first) as usize].process as usize
+    }
+
     /// The position of the process that has sent at an event, and that of the send.
     fn at(&mut self, spot: JournalSpot) -> Option<(usize, usize)> {
         let of = self.list.get_mut(spot.location.checked_sub(self.first)? as usize)?;
@@ -183,50 +175,67 @@ pub(super) fn link(
     exchange: &mut dyn Exchange,
 ) -> Result<[i64; 2], Error> {
     let mut questions = vec![Batch::new(); exchange.workers()];
-    let mut done_of = Vec::with_capacity(processes.len());
+    // By process and send: its position among those that were completed.
+    let mut sent_of = Vec::with_capacity(processes.len());
     for (walked, matches) in processes.iter().zip(matches) {
         receives(tools, &walked.operations, matches, rendezvous, graph, &mut questions);
         probes(tools, &walked.operations, matches, graph, &mut questions);
-        done_of.push(sends(&walked.operations, graph));
+        sent_of.push(sends(&walked.operations, graph));
     }
     let questions = exchange.exchange(questions)?;
+    let questions = || questions.iter().flat_map(|batch| wire::all::<Question>(batch));
     let mut sends = Sends::new(processes, graph);
+    let modes: Vec<Mode> =
+        (0..to_u32(tools.trace.kinds.len())).map(|region| mode(tools.trace, region)).collect();
+    let mode_of = |process: usize, send: &Send| {
+        let path = processes[process].operations.site(send.call).path;
+        modes[processes[process].process.paths[path.index()].region as usize]
+    };
     let mut evidence = EvidenceByPairs::default();
-    let mut asked = Vec::new();
-    for question in questions.iter().flat_map(|batch| wire::all::<Question>(batch)) {
-        let Some((process, at)) = sends.at(question.send) else { continue };
-        let operations = &processes[process].operations;
-        let send = &operations.sends[at];
-        let location = question.send.location;
-        let Some(start) = graph.of(location).marks.call_near(question.send.position) else { continue };
-        if question.done == NO_MARK {
+    let asked = |question: Question| {
+        let (process, at) = sends.at(question.send)?;
+        let of = graph.of(question.send.location);
+        let start = of.marks.call_near(question.send.position)?;
+        if question.is_probe {
             let (location, number) = (question.location, question.number);
-            let goal = Goal::Dependency { location, number, role: Role::Other };
-            graph.of(question.send.location).goals.push((start, goal));
-            continue;
+            of.goals.push((start, Goal::Dependency { location, number, role: Role::Other }));
+            return None;
         }
-        let path = operations.site(send.call).path;
-        let mode = mode(tools.trace, processes[process].process.paths[path.index()].region);
-        let done = done_of[process][at];
-        let of = graph.of(location);
+        let send = &processes[process].operations.sends[at];
         let mut was_early = false;
-        if let Some(message) = of.done.get_mut(done as usize) {
-            let completed_at = message.completion;
-            (message.partner, message.posted) = (Some(question.posted_at), Some(question.posted));
-            let ended = of.marks.list[of.marks.completions[completed_at as usize].mark as usize].time;
+        if let Some(message) = of.sent.get_mut(sent_of[process][at] as usize) {
+            (message.partner, message.posted) = (question.posted_at, question.posted);
+            let ended = of.marks.list[of.marks.completions[message.completion as usize].mark as usize].time;
             was_early = ended < question.posted;
             let waits = of.marks.list[start as usize].time < question.posted && question.posted <= ended;
-            let is_remote = nodes.are_remote(location, question.posted_at);
-            evidence.of_pairs(is_remote).take(mode, send.bytes, was_early, waits);
+            let is_remote = nodes.are_remote(question.send.location, question.posted_at);
+            evidence.of_pairs(is_remote).take(mode_of(process, send), send.bytes, was_early, waits);
         }
-        asked.push(Asked { question, start, done, bytes: send.bytes, mode, was_early });
-    }
+        Some(Asked { send: to_u32(at), start, was_early })
+    };
+    let asked: Vec<Option<Asked>> = questions().map(asked).collect();
     let limits = [evidence.near.limit(exchange)?, evidence.remote.limit(exchange)?];
     let mut answers = vec![Batch::new(); exchange.workers()];
-    for asked in asked {
-        let is_remote = nodes.are_remote(asked.question.send.location, asked.question.posted_at);
-        let answer = answer(&asked, (limits[usize::from(is_remote)], rendezvous), graph);
-        answer.put(&mut answers[tools.owner_of(answer.location)]);
+    for (question, asked) in questions().zip(asked) {
+        let Some(Asked { send: at, start, was_early }) = asked else { continue };
+        let process = sends.process_of(question.send.location);
+        let send = &processes[process].operations.sends[at as usize];
+        let is_remote = nodes.are_remote(question.send.location, question.posted_at);
+        let limit = limits[usize::from(is_remote)];
+        let is_rendezvous = match mode_of(process, send) {
+            Mode::Synchronous => true,
+            Mode::Local => false,
+            Mode::Standard { .. } => !was_early && send.bytes.cast_signed() > limit,
+        };
+        let may_be = matches!(mode_of(process, send), Mode::Standard { .. })
+            && !is_rendezvous
+            && rendezvous.is_some_and(|limit| send.bytes > limit);
+        let of = graph.of(question.send.location);
+        let completion = of.sent.get(sent_of[process][at as usize] as usize).map(|sent| sent.completion);
+        let sent = Sent { start, completion, bytes: send.bytes, is_rendezvous, may_be };
+        if let Some(answer) = answer(of, &question, &sent) {
+            answer.put(&mut answers[tools.owner_of(answer.location)]);
+        }
     }
     for answer in exchange.exchange(answers)?.iter().flat_map(|batch| wire::all::<Answer>(batch)) {
         hear(graph, answer);
@@ -235,14 +244,8 @@ pub(super) fn link(
 }
 
 fn hear(graph: &mut Graph, answer: Answer) {
-    let Answer { location, number, done, sender, goal_location, goal, post, posted_at, .. } = answer;
-    let Answer { is_rendezvous, may_be, if_rendezvous, .. } = answer;
+    let Answer { location, number, goal, post, posted_at, is_rendezvous, may_be, if_rendezvous } = answer;
     let of = graph.of(location);
-    of.done[done as usize].partner = Some(sender);
-    let dependency = &mut of.dependencies[number as usize];
-    if is_rendezvous {
-        dependency.kind = DependencyKind::Rendezvous;
-    }
     if if_rendezvous != NO_MARK {
         let starts = &mut of.dependencies[if_rendezvous as usize].starts;
         match may_be {
@@ -256,40 +259,46 @@ fn hear(graph: &mut Graph, answer: Answer) {
             true => {}
         }
     }
-    let of = graph.of(location);
-    let dependency = &mut of.dependencies[number as usize];
+    let dependency = &mut graph.of(location).dependencies[number as usize];
+    let sender = dependency.partner;
+    if is_rendezvous {
+        dependency.kind = DependencyKind::Rendezvous;
+    }
     if is_rendezvous && post != NO_MARK {
         dependency.starts += 1;
         let own = Goal::Dependency { location, number, role: Role::Posting };
         graph.of(posted_at).goals.push((post, own));
     }
     if goal != NO_MARK {
-        let goal = Goal::Dependency { location: goal_location, number: goal, role: Role::Posting };
+        let goal = Goal::Dependency { location: sender, number: goal, role: Role::Posting };
         graph.of(posted_at).goals.push((post, goal));
     }
 }
 
-/// Decides how a message was sent; the send's own dependency and its goals are added.
-fn answer(asked: &Asked, (limit, rendezvous): (i64, Option<u64>), graph: &mut Graph) -> Answer {
-    let Asked { question, start, done, bytes, mode, was_early } = *asked;
-    let Question { location, number, posted_at, post, done: received, if_rendezvous, .. } = question;
-    let is_rendezvous = match mode {
-        Mode::Synchronous => true,
-        Mode::Local => false,
-        Mode::Standard { .. } => !was_early && bytes.cast_signed() > limit,
-    };
+/// How a message was sent.
+struct Sent {
+    /// The mark of the call that sent.
+    start: u32,
+    /// The completion of the send, if there is one.
+    completion: Option<u32>,
+    bytes: u64,
+    is_rendezvous: bool,
+    /// Whether it would have been by rendezvous in some scenario.
+    may_be: bool,
+}
+
+/// Adds the goals of a send and, if it waits or may wait for its receive, its own dependency, at the location that sends; returns what
+/// the receive does not know, if there is anything.
+fn answer(of: &mut LocationGraph, question: &Question, sent: &Sent) -> Option<Answer> {
+    let Question { location, number, posted_at, post, if_rendezvous, .. } = *question;
+    let &Sent { start, completion, bytes, is_rendezvous, may_be } = sent;
     let sender = question.send.location;
-    let of = graph.of(sender);
     of.goals.push((start, Goal::Dependency { location, number, role: Role::Sent }));
-    let may_be = matches!(mode, Mode::Standard { .. })
-        && !is_rendezvous
-        && rendezvous.is_some_and(|limit| bytes > limit);
     let mut goal = NO_MARK;
     if (is_rendezvous || may_be)
-        && let Some(message) = of.done.get(done as usize)
+        && let Some(completion) = completion
     {
         let starts = if post == NO_MARK { 1 } else { 2 };
-        let completion = message.completion;
         let kind = if is_rendezvous { DependencyKind::Send } else { DependencyKind::IfRendezvous };
         let number = of.depend(completion, kind, bytes, starts);
         of.dependencies[number as usize].partner = posted_at;
@@ -302,19 +311,9 @@ fn answer(asked: &Asked, (limit, rendezvous): (i64, Option<u64>), graph: &mut Gr
         let number = if_rendezvous;
         of.goals.push((start, Goal::Dependency { location, number, role: Role::Other }));
     }
-    Answer {
-        location,
-        number,
-        done: received,
-        sender,
-        is_rendezvous,
-        may_be,
-        if_rendezvous,
-        goal_location: sender,
-        goal,
-        post,
-        posted_at,
-    }
+    let is_eager = !is_rendezvous && !may_be && if_rendezvous == NO_MARK;
+    let answer = Answer { location, number, is_rendezvous, may_be, if_rendezvous, goal, post, posted_at };
+    (!is_eager).then_some(answer)
 }
 
 /// Adds the messages that a process has received, with a dependency where the send is known.
@@ -333,11 +332,11 @@ fn receives(
         let location = operations.site(receive.call).location;
         let Some(completion) = completion_at(graph, location, receive.position) else { continue };
         let bytes = send.map_or(0, |send| send.bytes);
-        let message = DoneMessage { completion, is_send: false, bytes, partner: None, posted: None };
         let of = graph.of(location);
-        of.done.push(message);
-        let done = to_u32(of.done.len() - 1);
-        let Some(send) = send.filter(|send| send.position != EventNumber::NONE) else { continue };
+        let Some(send) = send.filter(|send| send.position != EventNumber::NONE) else {
+            of.received.push((completion, bytes));
+            continue;
+        };
         let partner = send.place.location;
         let number = of.depend(completion, DependencyKind::Eager, bytes, 1);
         of.dependencies[number as usize].partner = partner;
@@ -362,7 +361,8 @@ fn receives(
             received.push((location, number, (posted_at, row)));
         }
         let send = JournalSpot { location: send.place.location, position: send.position.in_journal() };
-        let question = Question { send, location, number, posted_at, post, posted, done, if_rendezvous };
+        let is_probe = false;
+        let question = Question { send, location, number, posted_at, post, posted, is_probe, if_rendezvous };
         question.put(&mut questions[tools.owner_of(send.location)]);
     }
     // Traces do not tell which receives take messages from anybody: one call path with several sources may (what-if 4).
@@ -401,16 +401,16 @@ fn probes(
             posted_at: location,
             post: NO_MARK,
             posted: Ticks::MIN,
-            done: NO_MARK,
+            is_probe: true,
             if_rendezvous: NO_MARK,
         };
         question.put(&mut questions[tools.owner_of(send.location)]);
     }
 }
 
-/// Adds the messages that a process has sent to what its calls have completed; returns the position of each.
+/// Adds the messages that a process has sent to what its calls have completed; returns the position of each, or [`NO_MARK`].
 fn sends(operations: &Operations, graph: &mut Graph) -> Vec<u32> {
-    let done = |send: &Send| {
+    let sent = |send: &Send| {
         let completion = send.completion;
         if completion == CallId::NONE || send.is_cancelled() {
             return NO_MARK;
@@ -423,10 +423,10 @@ fn sends(operations: &Operations, graph: &mut Graph) -> Vec<u32> {
         }
         let of = graph.of(location);
         let bytes = send.bytes;
-        of.done.push(DoneMessage { completion, is_send: true, bytes, partner: None, posted: None });
-        to_u32(of.done.len() - 1)
+        of.sent.push(SentMessage { completion, partner: NOBODY, bytes, posted: Ticks::MIN });
+        to_u32(of.sent.len() - 1)
     };
-    operations.sends.iter().map(done).collect()
+    operations.sends.iter().map(sent).collect()
 }
 
 /// What standard sends say, on one node and between nodes.

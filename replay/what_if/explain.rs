@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::graph::{Dependency, DependencyKind, DoneMessage, Goal, Graph, LocationGraph, Role};
 use super::lines::{Line, Samples, fit, medians};
-use super::marks::Completion;
+use super::marks::{Completion, Marks};
 use super::nodes::Nodes;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
@@ -76,7 +76,7 @@ impl Usual<'_> {
 }
 
 /// The number of the function of a completion, at a location.
-type FunctionOf<'a> = dyn Fn(u32, &Completion) -> u32 + 'a;
+type FunctionOf<'a> = dyn Fn(u32, &Marks, &Completion) -> u32 + 'a;
 
 /// Places of samples.
 const EAGER: usize = 0;
@@ -246,7 +246,7 @@ fn set_usual(
             if done.is_empty() {
                 let end = of.marks.list[completion.mark as usize].time;
                 let ticks = beyond(of.marks.enter(completion), end, dependencies);
-                by_function.entry(function_of(location, completion)).or_default().push(ticks);
+                by_function.entry(function_of(location, &of.marks, completion)).or_default().push(ticks);
             }
         });
     }
@@ -255,8 +255,8 @@ fn set_usual(
     for (location, of) in (first..).zip(&mut graph.locations) {
         for at in 0..to_u32(of.marks.completions.len()) {
             if of.done_of(at).next().is_none() {
-                let completion = &mut of.marks.completions[at as usize];
-                completion.fitted = usual.get(&function_of(location, completion)).copied().unwrap_or(0);
+                let function = function_of(location, &of.marks, &of.marks.completions[at as usize]);
+                of.marks.completions[at as usize].fitted = usual.get(&function).copied().unwrap_or(0);
             }
         }
     }

@@ -110,14 +110,14 @@ pub(super) struct Piece {
 pub(super) struct Completion {
     /// Its mark. The mark before is its enter.
     pub mark: u32,
-    /// What was noted: the leave of a call of MPI, or an event of threads.
-    pub what: Noted,
     /// The row of its call; [`Row::NONE`] of events of threads.
     pub row: Row,
     /// The overhead: it takes so many ticks from its enter at least.
     pub overhead: Ticks,
     /// The rest: so many ticks after all else is over.
     pub rest: Ticks,
+    /// It is an event of threads; else the leave of a call of MPI.
+    pub is_of_threads: bool,
     /// Its waiting is not modelled: it takes as long as it did.
     pub is_kept: bool,
     /// It ends an operation of many members.
@@ -128,6 +128,24 @@ pub(super) struct Completion {
     pub completes_messages: bool,
     /// As the fits have it: the overhead of a call that completes messages; the median of its function for others.
     pub fitted: Ticks,
+}
+
+impl Completion {
+    /// Of a mark, in a row or of threads, that takes no time yet.
+    pub(super) fn new(mark: u32, row: Row, is_of_threads: bool) -> Completion {
+        Completion {
+            mark,
+            row,
+            overhead: 0,
+            rest: 0,
+            fitted: 0,
+            is_of_threads,
+            is_kept: false,
+            is_of_many: false,
+            is_of_all: false,
+            completes_messages: false,
+        }
+    }
 }
 
 /// The marks of a location.
@@ -147,7 +165,7 @@ pub(super) struct Marks {
     pub begin: Option<u32>,
     /// The enter of `MPI_Finalize`.
     pub end: Option<u32>,
-    /// Events of threads: what it was, and its mark.
+    /// Events of threads: what it was, and its mark; in the order of marks.
     pub threads: Vec<(Noted, u32)>,
     /// By border of a phase: the mark before it.
     pub borders: Vec<u32>,
@@ -259,20 +277,10 @@ impl Marks {
     }
 
     fn complete(&mut self, note: &Note, row: Row) {
-        let at = to_u32(self.completions.len());
-        self.completions.push(Completion {
-            mark: to_u32(self.list.len()),
-            what: note.what,
-            row,
-            overhead: 0,
-            rest: 0,
-            is_kept: false,
-            is_of_many: false,
-            is_of_all: false,
-            completes_messages: false,
-            fitted: 0,
-        });
-        self.add(note, Kind::Completion(at));
+        let number = to_u32(self.completions.len());
+        let is_of_threads = note.what != Noted::Leave;
+        self.completions.push(Completion::new(to_u32(self.list.len()), row, is_of_threads));
+        self.add(note, Kind::Completion(number));
     }
 
     fn add(&mut self, note: &Note, kind: Kind) {
@@ -331,6 +339,12 @@ impl Marks {
     ) -> std::ops::Range<usize> {
         let behind = |position| self.positions.partition_point(|&of| of <= position);
         since.map_or(0, behind)..behind(before)
+    }
+
+    /// The event of threads that a mark is, if it is one.
+    pub(super) fn event_of_threads(&self, mark: u32) -> Option<Noted> {
+        let found = self.threads.binary_search_by_key(&mark, |&(_, mark)| mark);
+        found.ok().map(|at| self.threads[at].0)
     }
 
     /// When the call was left that a mark enters; `None` if it enters none.

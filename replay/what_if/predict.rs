@@ -223,11 +223,13 @@ impl TimedGraph {
             let of = processes.partition_point(|walked| walked.process.range().end <= location as usize);
             processes.get(of).map_or(u32::MAX, |walked| walked.operations.barriers[visit as usize].region)
         };
-        let function_of = |location: u32, completion: &Completion| match completion.what {
+        let function_of = |location: u32, marks: &Marks, completion: &Completion| match marks
+            .event_of_threads(completion.mark)
+        {
             // Threads have events that are no functions: each kind stands for one that no trace has.
-            Noted::Team(kind, _) => u32::MAX - 2 - kind as u32,
-            Noted::Acquire(_) => u32::MAX - 1,
-            Noted::LeaveBarrier(visit) => barriers(location, visit),
+            Some(Noted::Team(kind, _)) => u32::MAX - 2 - kind as u32,
+            Some(Noted::Acquire(_)) => u32::MAX - 1,
+            Some(Noted::LeaveBarrier(visit)) => barriers(location, visit),
             _ => {
                 regions[(location - first) as usize].get(completion.row.index()).copied().unwrap_or(u32::MAX)
             }

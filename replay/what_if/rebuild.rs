@@ -6,7 +6,6 @@ use super::graph::{Goal, LocationGraph};
 use super::marks::{Completion, Kind, Mark, Marks, Piece};
 use crate::ids::Row;
 use crate::int::to_u32;
-use crate::walk::Noted;
 
 /// A location while its marks are made anew. The numbers of completions and dependencies stay; new ones follow behind.
 #[derive(Debug)]
@@ -58,18 +57,8 @@ impl<'a> Rebuilding<'a> {
     /// The next mark waits for a part of a message; returns its completion.
     pub(super) fn wait(&mut self, like: usize, row: Row) -> u32 {
         let number = to_u32(self.new.completions.len());
-        self.new.completions.push(Completion {
-            mark: to_u32(self.new.list.len()),
-            what: Noted::Leave,
-            row,
-            overhead: 0,
-            rest: 0,
-            is_kept: false,
-            is_of_many: false,
-            is_of_all: false,
-            completes_messages: true,
-            fitted: 0,
-        });
+        let completion = Completion::new(to_u32(self.new.list.len()), row, false);
+        self.new.completions.push(Completion { completes_messages: true, ..completion });
         let old = self.old.marks.list[like];
         self.push(like, Mark::new(old.time, Kind::Completion(number), old.pieces), [], 0);
         number

@@ -176,10 +176,10 @@ fn marked(marks: &Marks, notes: &[Note]) -> Vec<Option<usize>> {
     let of = |note: &Note| {
         let is_mark = marks.list.get(next).is_some_and(|mark| match (note.what, mark.kind()) {
             (Noted::Leave, Kind::Completion(at)) => {
-                marks.completions[at as usize].what == Noted::Leave && mark.time == note.time
+                !marks.completions[at as usize].is_of_threads && mark.time == note.time
             }
             (Noted::Leave, _) => marks.begin.is_some_and(|begin| begin as usize == next),
-            (Noted::Enter(_), Kind::Completion(at)) => marks.completions[at as usize].what != Noted::Leave,
+            (Noted::Enter(_), Kind::Completion(at)) => marks.completions[at as usize].is_of_threads,
             _ => true,
         });
         let mark = is_mark.then_some(next);

@@ -61,17 +61,17 @@ impl Usual<'_> {
     /// What fitted lines have for the transfer of a dependency: the part for no bytes, and that by size; no time where none has anything.
     pub(super) fn of(&self, dependency: &Dependency) -> (Ticks, Ticks) {
         let lines = &self.lines[usize::from(dependency.is_remote(self.location, self.nodes))];
-        let steps = match dependency.kind {
+        let steps: Ticks = match dependency.kind {
             kind if kind.is_of_message() => 1,
             // An operation of many: its steps one after the other, and all of its bytes.
-            _ => dependency.steps,
+            _ => dependency.steps.into(),
         };
         if steps == 0 {
             return (0, 0);
         }
         let kind = if dependency.steps > 0 { DependencyKind::Eager } else { dependency.kind };
         let line = lines.of(kind);
-        (line.intercept.saturating_mul(Ticks::from(steps)), line.of_size(dependency.bytes))
+        (line.intercept.saturating_mul(steps), line.of_size(dependency.bytes))
     }
 }
 

@@ -225,7 +225,10 @@ impl<'a, const K: usize> Forward<'a, K> {
             lanes,
             me,
             meetings: graph.meetings.list.iter().map(meeting).collect(),
-            begun: vec![None; graph.meetings.seats.len()],
+            begun: match graph.meetings.list.iter().any(|meeting| meeting.in_turn) {
+                true => vec![None; graph.meetings.seats.len()],
+                false => Vec::new(),
+            },
             ready: (0..places.len()).collect(),
             keeps_calls: std::array::from_fn(|lane| {
                 let has_nodes = lanes.changes.iter().any(|changes| changes[lane].nodes.is_some());
@@ -322,8 +325,10 @@ impl<'a, const K: usize> Forward<'a, K> {
                         let dependency = &of.dependencies[number as usize];
                         let latest = self.kept.get(place.starts[number as usize]);
                         self.kept.forget(&mut place.starts[number as usize]);
-                        if dependency.choice != Row::NONE {
-                            place.choose(dependency, latest, lanes);
+                        if dependency.is_choice
+                            && let Some(row) = of.choice(number)
+                        {
+                            place.choose(row, (dependency.latest, latest), lanes);
                         }
                         for lane in 0..K {
                             if latest[lane] == Ticks::MIN
@@ -471,8 +476,7 @@ fn row_of(of: &LocationGraph, mark: usize) -> Row {
 
 impl<const K: usize> Place<K> {
     /// Notes that a message came that its receive may have chosen. The order of two at a call path is the one of the run, or not.
-    fn choose(&mut self, dependency: &Dependency, sent: Times<K>, lanes: &[Lane; K]) {
-        let (row, measured) = (dependency.choice, dependency.latest);
+    fn choose(&mut self, row: Row, (measured, sent): (Ticks, Times<K>), lanes: &[Lane; K]) {
         let Some((_, before, replayed)) = self.chosen.iter_mut().find(|(of, ..)| *of == row) else {
             return self.chosen.push((row, measured, sent));
         };

@@ -65,11 +65,11 @@ pub(super) struct Dependency {
     /// Ticks from there on.
     pub transfer: Ticks,
     /// Of an operation of many: the least number of steps in which all members can hear of each other; 0 of others.
-    pub steps: u32,
+    pub steps: u8,
     /// The location of the other side of a message; [`NOBODY`] of others.
     pub partner: u32,
-    /// Of a receive that may have been free to choose its message: the call path of its posting; [`Row::NONE`] of others.
-    pub choice: Row,
+    /// Of a receive that may have been free to choose its message; see [`LocationGraph::choices`].
+    pub is_choice: bool,
 }
 
 impl Dependency {
@@ -193,6 +193,8 @@ pub(super) struct LocationGraph {
     /// The messages that it has received from nobody knows whom, so that nothing depends on their sends: completion, and bytes. The
     /// others are dependencies.
     pub received: Vec<(u32, u64)>,
+    /// Receives that may have been free to choose their messages: dependency, and the call path of the posting; in rising order.
+    pub choices: Vec<(u32, Row)>,
     /// Whom its marks tell their times: mark, goal. In the order of marks once all are known.
     pub goals: Vec<(u32, Goal)>,
     /// The dependencies in the order of their completions, once all are known.
@@ -219,7 +221,7 @@ impl LocationGraph {
             transfer: 0,
             steps: 0,
             partner: NOBODY,
-            choice: Row::NONE,
+            is_choice: false,
         });
         number
     }
@@ -253,6 +255,12 @@ impl LocationGraph {
     pub(super) fn dependencies_of(&self, completion: u32) -> &[u32] {
         let of = |at: u32| self.order_of[at as usize] as usize;
         &self.order[of(completion)..of(completion + 1)]
+    }
+
+    /// The call path where the receive of a message was posted, if that may have been free to choose it.
+    pub(super) fn choice(&self, dependency: u32) -> Option<Row> {
+        let found = self.choices.binary_search_by_key(&dependency, |&(number, _)| number);
+        found.ok().map(|at| self.choices[at].1)
     }
 
     /// The messages of a completion, once all are in order.

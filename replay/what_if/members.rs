@@ -15,7 +15,7 @@ use crate::journal::{EventSpot, Spot};
 use crate::matching::{Matches, Operation, Participation, Verdict, collect_parts, pairwise};
 use crate::tools::Tools;
 use crate::walk::Walked;
-use crate::wire::{self, Wire, wire};
+use crate::wire::{self, Half, Wire, wire};
 
 /// Stands for no seat: nobody waits for the member, and it waits for nobody.
 const NO_SEAT: u32 = u32::MAX;
@@ -29,6 +29,17 @@ struct Invitation {
     ended: EventSpot,
     worker: u32,
     seat: u32,
+    manner: Manner,
+    /// The least number of steps in which all members hear of each other, and the bytes that the member moves.
+    steps: u8,
+    bytes: u64,
+}
+
+wire!(Invitation { begun, ended, [worker, seat], [manner, steps], bytes });
+
+/// How a member takes part.
+#[derive(Clone, Copy, Debug)]
+struct Manner {
     /// Whether others wait for its begin, and whether it waits for others.
     sends: bool,
     receives: bool,
@@ -36,12 +47,19 @@ struct Invitation {
     is_kept: bool,
     /// Whether all processes of the trace are members.
     is_of_all: bool,
-    /// The least number of steps in which all members hear of each other, and the bytes that the member moves.
-    steps: u32,
-    bytes: u64,
 }
 
-wire!(Invitation { begun, ended, [worker, seat], [sends, receives], [is_kept, is_of_all], steps, bytes });
+impl Half for Manner {
+    fn to_half(self) -> u32 {
+        let Manner { sends, receives, is_kept, is_of_all } = self;
+        [sends, receives, is_kept, is_of_all].into_iter().fold(0, |bits, bit| bits << 1 | u32::from(bit))
+    }
+
+    fn of_half(bits: u32) -> Manner {
+        let [sends, receives, is_kept, is_of_all] = [8, 4, 2, 1].map(|bit| bits & bit != 0);
+        Manner { sends, receives, is_kept, is_of_all }
+    }
+}
 
 /// What a member that waits tells the worker that judges.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +77,7 @@ struct Attendance {
     ended: EventSpot,
     sends: bool,
     receives: bool,
-    steps: u32,
+    steps: u8,
     bytes: u64,
 }
 
@@ -122,8 +140,8 @@ pub(super) fn link(
 
 /// Adds the dependency of a member, and its goal.
 fn attend(graph: &mut Graph, invitation: Invitation) -> Option<Reply> {
-    let Invitation { begun, ended, worker, seat, sends, receives, is_kept, is_of_all, steps, bytes } =
-        invitation;
+    let Invitation { begun, ended, worker, seat, manner, steps, bytes } = invitation;
+    let Manner { sends, receives, is_kept, is_of_all } = manner;
     let completion = completion_at(graph, ended.location, ended.position);
     if let Some(completion) = completion {
         let completion = &mut graph.of(ended.location).marks.completions[completion as usize];
@@ -196,7 +214,7 @@ impl Hall<'_> {
             return self.keep(operation, spots);
         }
         let root = ranks.and_then(|ranks| operation.root(ranks)).map(|root| root.process);
-        let steps = members.len().next_power_of_two().ilog2();
+        let steps = u8::try_from(members.len().next_power_of_two().ilog2()).unwrap_or(u8::MAX);
         let role = |at: usize| {
             let part = &members[at];
             let is_root = Some(part.process) == root;
@@ -240,8 +258,8 @@ impl Hall<'_> {
         let Attendance { begun, ended, sends, receives, steps, bytes } = attendance;
         let owner = self.tools.owner_of(ended.location);
         let worker = to_u32(self.me);
-        let invitation =
-            Invitation { begun, ended, worker, seat, sends, receives, is_kept, is_of_all, steps, bytes };
+        let manner = Manner { sends, receives, is_kept, is_of_all };
+        let invitation = Invitation { begun, ended, worker, seat, manner, steps, bytes };
         invitation.put(&mut self.outgoing[owner]);
     }
 

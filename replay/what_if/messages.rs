@@ -368,7 +368,9 @@ fn receives(
     // Traces do not tell which receives take messages from anybody: one call path with several sources may (what-if 4).
     for (location, number, posting) in received {
         if sources.get(&posting).is_some_and(|&(_, has_others)| has_others) {
-            graph.of(location).dependencies[number as usize].choice = posting.1;
+            let of = graph.of(location);
+            of.dependencies[number as usize].is_choice = true;
+            of.choices.push((number, posting.1));
         }
     }
 }

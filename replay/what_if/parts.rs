@@ -65,7 +65,7 @@ fn add_parts(of: &mut LocationGraph, number: u32, usual: &Usual<'_>, parts: u32)
     let transfer = whole.transfer.min(first.saturating_add(by_size / Ticks::from(parts)));
     let bytes = whole.bytes / u64::from(parts);
     let kind = DependencyKind::Eager;
-    let part = Dependency { kind, starts: 1, transfer, bytes, choice: Row::NONE, ..whole };
+    let part = Dependency { kind, starts: 1, transfer, bytes, is_choice: false, ..whole };
     of.dependencies[number as usize] = Dependency { transfer, bytes, ..whole };
     let second = to_u32(of.dependencies.len());
     of.dependencies.extend((1..parts).map(|_| part));

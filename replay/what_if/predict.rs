@@ -490,8 +490,7 @@ impl TimedGraph {
 
     /// How many receives between `MPI_Init` and `MPI_Finalize` may have been free to choose their messages.
     fn choices(&self, exchange: &mut dyn Exchange) -> Result<u64, Error> {
-        let dependencies = self.graph.locations.iter().flat_map(|of| &of.dependencies);
-        let own = dependencies.filter(|dependency| dependency.choice != Row::NONE).count() as u64;
+        let own: u64 = self.graph.locations.iter().map(|of| of.choices.len() as u64).sum();
         Ok(share(exchange, vec![own])?.iter().map(|words| words[0]).sum())
     }
 

@@ -18,7 +18,7 @@ use crate::ids::{EventNumber, RecordNumber};
 use crate::int::high;
 use crate::journal::{RecordSpot, Spot};
 use crate::matching::{
-    Matches, OneSidedMatches, Operation, Participation, SendFacts, Verdict, collect_parts, match_epochs,
+    Matches, OneSidedMatches, Operation, Participation, Rounds, SendFacts, Verdict, match_epochs,
     match_messages, pairwise,
 };
 use crate::operations::{Barrier, Operations, Receive, TeamEvent, TeamEventKind};
@@ -171,22 +171,25 @@ pub(super) fn find(
         links.teams(&walked.operations.teams, &mut meetings);
         links.barriers(&walked.operations.barriers, &mut meetings);
     }
-    let parts = collect_parts(trace, processes, exchange)?;
-    parts.for_each(|members| {
-        let operation = Operation::new(trace, members, &paused);
-        // Members of some operations may have left before others began.
-        if let Verdict::Sound(class, ranks) = operation.check(unreported)
-            && !members[0].kind.is_soft()
-            && !members[0].kind.is_closed()
-        {
-            let begun = |at: usize| {
-                let Participation { place, begun, .. } = members[at];
-                Spot { location: place.location, position: begun.record() }
-            };
-            links.collective(&operation, class, ranks, begun, &mut meetings);
-        }
-    });
-    drop(parts);
+    let rounds = Rounds::agree(trace, processes, exchange)?;
+    for round in 0..rounds.count() {
+        let parts = rounds.collect(round, trace, processes, exchange)?;
+        parts.for_each(|members| {
+            let operation = Operation::new(trace, members, &paused);
+            // Members of some operations may have left before others began.
+            if let Verdict::Sound(class, ranks) = operation.check(unreported)
+                && !members[0].kind.is_soft()
+                && !members[0].kind.is_closed()
+            {
+                let begun = |at: usize| {
+                    let Participation { place, begun, .. } = members[at];
+                    Spot { location: place.location, position: begun.record() }
+                };
+                links.collective(&operation, class, ranks, begun, &mut meetings);
+            }
+        });
+    }
+    drop(rounds);
     let parts = pairwise::collect(trace, processes, exchange)?;
     parts.for_each(|parts| {
         let members: Vec<Participation> = parts.iter().map(|part| part.part).collect();

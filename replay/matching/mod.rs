@@ -55,10 +55,9 @@ pub(crate) use operation::{Operation, Verdict};
 pub use pairwise::{Awaitable, Progression};
 pub(crate) use participation::Participation;
 pub use partners::{Synchronised, With};
-use rounds::Rounds;
+pub(crate) use rounds::Rounds;
 pub use sides::{Facts, PostingFacts, Receipt, SendFacts, Sides};
 pub use stalls::Stall;
-use told::Parts;
 pub(crate) use unanimous::{Said, unanimous};
 
 /// The partners of a process's operations; positions as in its [`Operations`].
@@ -338,18 +337,6 @@ pub(crate) fn match_again(
     }
     let of_walked = |walked: &Walked| std::mem::take(&mut matches[walked.process.number - own.start]);
     Ok(walked.iter().map(of_walked).collect())
-}
-
-/// Collects the parts of all members of the collective operations that this worker judges.
-///
-/// # Errors
-/// If a worker failed.
-pub(crate) fn collect_parts(
-    trace: &Trace,
-    processes: &[Walked],
-    exchange: &mut dyn Exchange,
-) -> Result<Parts<Participation>, Error> {
-    Rounds::single(trace, processes).collect(0, trace, processes, exchange)
 }
 
 impl Matches {

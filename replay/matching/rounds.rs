@@ -21,7 +21,7 @@ const MOST_ROUNDS: u32 = 256;
 /// The blocking operations of this worker's processes, by the round in which they are judged: so many numbers k of each
 /// communicator in each round.
 #[derive(Debug)]
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     count: usize,
     /// By process: the numbers of its operations, and their positions by round.
     of_processes: Vec<(Vec<Numbers>, Groups)>,
@@ -32,7 +32,7 @@ impl Rounds {
     ///
     /// # Errors
     /// If a worker failed.
-    pub(super) fn agree(
+    pub(crate) fn agree(
         trace: &Trace,
         processes: &[Walked],
         exchange: &mut dyn Exchange,
@@ -44,12 +44,6 @@ impl Rounds {
         let of_worker = PARTS * to_u64(exchange.workers()) / to_u64(trace.world_size().max(1));
         let length = u32::try_from(of_worker).unwrap_or(u32::MAX).max(last / MOST_ROUNDS + 1);
         Ok(Rounds::of_length(trace, processes, numbers, length, last))
-    }
-
-    /// A single round.
-    pub(super) fn single(trace: &Trace, processes: &[Walked]) -> Rounds {
-        let numbers = processes.iter().map(|walked| collectives::numbers(trace, walked)).collect();
-        Rounds::of_length(trace, processes, numbers, u32::MAX, 0)
     }
 
     /// Rounds of so many numbers k, up to the one with the last number.
@@ -74,7 +68,7 @@ impl Rounds {
     }
 
     /// The number of rounds, the same for all workers.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 
@@ -82,7 +76,7 @@ impl Rounds {
     ///
     /// # Errors
     /// If a worker failed.
-    pub(super) fn collect(
+    pub(crate) fn collect(
         &self,
         round: usize,
         trace: &Trace,

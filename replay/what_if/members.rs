@@ -12,7 +12,7 @@ use crate::findings::Findings;
 use crate::ids::EventNumber;
 use crate::int::to_u32;
 use crate::journal::{EventSpot, Spot};
-use crate::matching::{Matches, Operation, Participation, Verdict, collect_parts, pairwise};
+use crate::matching::{Matches, Operation, Participation, Rounds, Verdict, pairwise};
 use crate::tools::Tools;
 use crate::walk::Walked;
 use crate::wire::{self, Half, Wire, wire};
@@ -97,20 +97,25 @@ pub(super) fn link(
     let paused = matches.first().map_or(&nobody, |matches| &*matches.paused);
     // What is odd about operations was said when they were matched.
     let unreported = &mut Findings::default();
-    let mut hall =
-        Hall { tools, graph, outgoing: vec![Batch::new(); exchange.workers()], me: exchange.worker() };
-    let parts = collect_parts(trace, processes, exchange)?;
-    parts.for_each(|members| {
-        let operation = Operation::new(trace, members, paused);
-        let spots = |at: usize| {
-            let part = &members[at];
-            let ended = Spot { location: part.place.location, position: part.ended };
-            (ended, ended)
-        };
-        hall.meet(&operation, &spots, unreported);
-    });
-    drop(parts);
+    let rounds = Rounds::agree(trace, processes, exchange)?;
+    for round in 0..rounds.count() {
+        let parts = rounds.collect(round, trace, processes, exchange)?;
+        let mut hall = Hall::new(tools, graph, exchange);
+        parts.for_each(|members| {
+            let operation = Operation::new(trace, members, paused);
+            let spots = |at: usize| {
+                let part = &members[at];
+                let ended = Spot { location: part.place.location, position: part.ended };
+                (ended, ended)
+            };
+            hall.meet(&operation, &spots, unreported);
+        });
+        drop(parts);
+        hall.invite_all(exchange)?;
+    }
+    drop(rounds);
     let parts = pairwise::collect(trace, processes, exchange)?;
+    let mut hall = Hall::new(tools, graph, exchange);
     parts.for_each(|parts| {
         let members: Vec<Participation> = parts.iter().map(|part| part.part).collect();
         let operation = Operation::new(trace, &members, paused);
@@ -121,21 +126,7 @@ pub(super) fn link(
         hall.meet(&operation, &spots, unreported);
     });
     drop(parts);
-    let outgoing = hall.outgoing;
-    let mut replies = vec![Batch::new(); exchange.workers()];
-    for batch in exchange.exchange(outgoing)? {
-        for invitation in wire::all::<Invitation>(&batch) {
-            if let Some(reply) = attend(graph, invitation) {
-                reply.put(&mut replies[invitation.worker as usize]);
-            }
-        }
-    }
-    for batch in exchange.exchange(replies)? {
-        for Reply { seat, location, number } in wire::all::<Reply>(&batch) {
-            graph.meetings.seats[seat as usize].waits = Some((location, number));
-        }
-    }
-    Ok(())
+    hall.invite_all(exchange)
 }
 
 /// Adds the dependency of a member, and its goal.
@@ -171,7 +162,29 @@ struct Hall<'a> {
     me: usize,
 }
 
-impl Hall<'_> {
+impl<'a> Hall<'a> {
+    fn new(tools: &'a Tools<'_>, graph: &'a mut Graph, exchange: &dyn Exchange) -> Hall<'a> {
+        Hall { tools, graph, outgoing: vec![Batch::new(); exchange.workers()], me: exchange.worker() }
+    }
+
+    /// Sends the invitations, and hears where members wait.
+    fn invite_all(self, exchange: &mut dyn Exchange) -> Result<(), Error> {
+        let mut replies = vec![Batch::new(); exchange.workers()];
+        for batch in exchange.exchange(self.outgoing)? {
+            for invitation in wire::all::<Invitation>(&batch) {
+                if let Some(reply) = attend(self.graph, invitation) {
+                    reply.put(&mut replies[invitation.worker as usize]);
+                }
+            }
+        }
+        for batch in exchange.exchange(replies)? {
+            for Reply { seat, location, number } in wire::all::<Reply>(&batch) {
+                self.graph.meetings.seats[seat as usize].waits = Some((location, number));
+            }
+        }
+        Ok(())
+    }
+
     /// Judges an operation and invites its members; `spots` are the events that start and end a member.
     fn meet(
         &mut self,

@@ -4,7 +4,9 @@
 
 use model::Ticks;
 
-use super::graph::{DependencyKind, Goal, Graph, LocationGraph, Role};
+use super::dependencies::DependencyKind;
+use super::goals::{Goal, Role};
+use super::graph::{Graph, LocationGraph};
 use super::marks::Kind;
 use super::rebuild::Rebuilding;
 use crate::error::Error;
@@ -51,14 +53,14 @@ pub(super) fn reorder(
 fn sent(tools: &Tools<'_>, graph: &Graph, exchange: &mut dyn Exchange) -> Result<Vec<Vec<Ticks>>, Error> {
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     for of in &graph.locations {
-        for &(mark, goal) in &of.goals {
+        for (mark, goal) in of.goals.iter() {
             if let Goal::Dependency { role: Role::Sent, .. } = goal {
                 (goal, of.marks.list[mark as usize].time).put(&mut outgoing[goal.worker(tools)]);
             }
         }
     }
     let mut sent: Vec<Vec<Ticks>> =
-        graph.locations.iter().map(|of| vec![Ticks::MIN; of.dependencies.len()]).collect();
+        graph.locations.iter().map(|of| vec![Ticks::MIN; of.dependencies.len() as usize]).collect();
     for batch in exchange.exchange(outgoing)? {
         for (goal, time) in wire::all::<(Goal, Ticks)>(&batch) {
             if let Goal::Dependency { location, number, .. } = goal {
@@ -71,11 +73,11 @@ fn sent(tools: &Tools<'_>, graph: &Graph, exchange: &mut dyn Exchange) -> Result
 
 /// The message that a completion receives, if it is in a chosen row and waits for nothing else.
 fn received(of: &LocationGraph, completion: u32, rows: &[bool]) -> Option<u32> {
-    let row = of.marks.completions[completion as usize].row;
+    let row = of.marks.completions.get(completion).row;
     if row == Row::NONE || rows.get(row.index()) != Some(&true) {
         return None;
     }
-    let kind = |number: u32| of.dependencies[number as usize].kind;
+    let kind = |number: u32| of.dependencies.get(number).kind;
     let mut messages = of.dependencies_of(completion).iter().filter(|&&number| is_waited_for(kind(number)));
     let &first = messages.next()?;
     (kind(first).is_of_receive() && messages.next().is_none()).then_some(first)
@@ -101,7 +103,7 @@ fn runs(of: &LocationGraph, rows: &[bool], sent: &[Ticks]) -> Vec<Vec<Receive>> 
             Some(dependency) => run.push((mark, sent[dependency as usize])),
             None => {
                 let mut kinds =
-                    of.dependencies_of(number).iter().map(|&number| of.dependencies[number as usize].kind);
+                    of.dependencies_of(number).iter().map(|&number| of.dependencies.get(number).kind);
                 if kinds.any(is_waited_for) {
                     close(&mut run);
                 }
@@ -135,7 +137,6 @@ fn in_order_of_arrival(of: &LocationGraph, run: &[Receive], rebuilding: &mut Reb
         return behind;
     }
     rebuilding.keep_with(behind, []);
-    let goals = rebuilding.goals_of(behind);
-    goals.iter().for_each(|&(_, goal)| rebuilding.tell(goal));
+    rebuilding.goals_of(behind).for_each(|goal| rebuilding.tell(goal));
     behind + 1
 }

@@ -344,7 +344,7 @@ impl<'a> Paths<'a> {
             let within = self.within(at, path);
             let completions = of.marks.completions.iter().filter(|it| it.is_of_many && it.row != Row::NONE);
             for completion in completions.filter(|it| within[it.row.index()]) {
-                own += of.marks.list[completion.mark as usize].time - of.marks.enter(completion);
+                own += of.marks.list[completion.mark as usize].time - of.marks.enter(&completion);
             }
         }
         let told = share(exchange, vec![own.cast_unsigned()])?;
@@ -426,7 +426,7 @@ impl<'a> Paths<'a> {
             for completion in of.marks.completions.iter().filter(|it| it.is_of_many && it.row != Row::NONE) {
                 let name = &self.names[self.process_of[at]][self.rows[at][completion.row.index()].index()];
                 if name.ends_with("/MPI_Barrier/") {
-                    let ticks = of.marks.list[completion.mark as usize].time - of.marks.enter(completion);
+                    let ticks = of.marks.list[completion.mark as usize].time - of.marks.enter(&completion);
                     *own.entry(name).or_default() += ticks;
                 }
             }

@@ -4,13 +4,15 @@
 use model::Ticks;
 use rustc_hash::FxHashMap;
 
-use super::graph::{Dependency, DependencyKind, DoneMessage, Goal, Graph, LocationGraph, Role};
+use super::completions::Completion;
+use super::dependencies::{Dependency, DependencyKind};
+use super::goals::{Goal, Role};
+use super::graph::{DoneMessage, Graph, LocationGraph};
 use super::lines::{Line, Samples, fit, medians};
-use super::marks::{Completion, Marks};
+use super::marks::Marks;
 use super::nodes::Nodes;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
-use crate::int::to_u32;
 use crate::tools::Tools;
 use crate::wire::{self, Wire, wire};
 
@@ -98,7 +100,7 @@ pub(super) fn tell_measured(
 ) -> Result<(), Error> {
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     for of in &graph.locations {
-        for &(mark, goal) in &of.goals {
+        for (mark, goal) in of.goals.iter() {
             (goal, of.marks.list[mark as usize].time).put(&mut outgoing[goal.worker(tools)]);
         }
     }
@@ -107,8 +109,7 @@ pub(super) fn tell_measured(
         for (goal, time) in wire::all::<(Goal, Ticks)>(&batch) {
             match goal {
                 Goal::Dependency { location, number, .. } => {
-                    let dependency = &mut graph.of(location).dependencies[number as usize];
-                    dependency.latest = dependency.latest.max(time);
+                    graph.of(location).dependencies.change(number, |it| it.latest = it.latest.max(time));
                 }
                 Goal::Seat { number, .. } => begun[number as usize] = time,
             }
@@ -131,7 +132,7 @@ pub(super) fn tell_measured(
     for batch in exchange.exchange(outgoing)? {
         for (goal, time) in wire::all::<(Goal, Ticks)>(&batch) {
             if let Goal::Dependency { location, number, .. } = goal {
-                graph.of(location).dependencies[number as usize].latest = time;
+                graph.of(location).dependencies.change(number, |it| it.latest = time);
             }
         }
     }
@@ -213,23 +214,20 @@ pub(super) fn explain(
 }
 
 /// Calls a function for each completion, with the messages that it completes and its dependencies.
-fn for_each_completion(
-    of: &LocationGraph,
-    mut each: impl FnMut(&Completion, &[DoneMessage], &[&Dependency]),
-) {
+fn for_each_completion(of: &LocationGraph, mut each: impl FnMut(&Completion, &[DoneMessage], &[Dependency])) {
     let (mut done, mut dependencies) = (Vec::new(), Vec::new());
-    for (at, completion) in (0..).zip(&of.marks.completions) {
+    for (at, completion) in (0..).zip(of.marks.completions.iter()) {
         done.clear();
         done.extend(of.done_of(at));
         dependencies.clear();
-        let all = of.dependencies_of(at).iter().map(|&number| &of.dependencies[number as usize]);
+        let all = of.dependencies_of(at).iter().map(|&number| of.dependencies.get(number));
         dependencies.extend(all.filter(|dependency| dependency.kind != DependencyKind::IfRendezvous));
-        each(completion, &done, &dependencies);
+        each(&completion, &done, &dependencies);
     }
 }
 
 /// Ticks of a call after all that it waits for was there.
-fn beyond(enter: Ticks, end: Ticks, dependencies: &[&Dependency]) -> Ticks {
+fn beyond(enter: Ticks, end: Ticks, dependencies: &[Dependency]) -> Ticks {
     let latest = dependencies.iter().map(|it| it.latest).max().unwrap_or(Ticks::MIN);
     (end - enter.max(latest)).max(0)
 }
@@ -253,10 +251,11 @@ fn set_usual(
     let usual = medians(by_function, exchange)?;
     let first = graph.first;
     for (location, of) in (first..).zip(&mut graph.locations) {
-        for at in 0..to_u32(of.marks.completions.len()) {
+        for at in 0..of.marks.completions.len() {
             if of.done_of(at).next().is_none() {
-                let function = function_of(location, &of.marks, &of.marks.completions[at as usize]);
-                of.marks.completions[at as usize].fitted = usual.get(&function).copied().unwrap_or(0);
+                let function = function_of(location, &of.marks, &of.marks.completions.get(at));
+                let fitted = usual.get(&function).copied().unwrap_or(0);
+                of.marks.completions.change(at, |completion| completion.fitted = fitted);
             }
         }
     }
@@ -297,7 +296,7 @@ fn set_all(tools: &Tools<'_>, graph: &mut Graph, lines: &LinesOfPairs, nodes: &N
     let mut questions = Vec::new();
     for (location, of) in (graph.first..).zip(&mut graph.locations) {
         let mut done = Vec::new();
-        for at in 0..to_u32(of.marks.completions.len()) {
+        for at in 0..of.marks.completions.len() {
             done.clear();
             done.extend(of.done_of(at));
             let (top, rest) = set((location, of), at, &done, (lines, nodes));
@@ -318,11 +317,11 @@ fn set(
     done: &[DoneMessage],
     (lines, nodes): (&LinesOfPairs, &Nodes),
 ) -> (Ticks, Ticks) {
-    let completion = of.marks.completions[at as usize];
+    let mut completion = of.marks.completions.get(at);
     let (enter, end) = (of.marks.enter(&completion), of.marks.list[completion.mark as usize].time);
     let numbers = of.dependencies_of(at).to_vec();
-    let is_there = |dependency: &&Dependency| dependency.kind != DependencyKind::IfRendezvous;
-    let latest = numbers.iter().map(|&number| &of.dependencies[number as usize]).filter(is_there);
+    let is_there = |dependency: &Dependency| dependency.kind != DependencyKind::IfRendezvous;
+    let latest = numbers.iter().map(|&number| of.dependencies.get(number)).filter(is_there);
     let latest = latest.map(|dependency| dependency.latest).max();
     let beyond = (end - enter.max(latest.unwrap_or(Ticks::MIN))).max(0);
     let overhead_of = |done: &DoneMessage| {
@@ -333,27 +332,28 @@ fn set(
     let overhead = usual.map_or(beyond, |usual| usual.min(end - enter));
     let mut top = enter + overhead;
     for number in numbers {
-        let dependency = &mut of.dependencies[number as usize];
+        let mut dependency = of.dependencies.get(number);
         let most = match dependency.kind.is_of_message() {
             true => {
-                let (first, by_size) = Usual { location, nodes, lines }.of(dependency);
+                let (first, by_size) = Usual { location, nodes, lines }.of(&dependency);
                 first.saturating_add(by_size)
             }
             false => beyond,
         };
         if dependency.kind == DependencyKind::IfRendezvous {
             dependency.transfer = most;
-            continue;
+        } else {
+            dependency.transfer = most.min(end - dependency.latest);
+            top = top.max(dependency.latest + dependency.transfer);
         }
-        dependency.transfer = most.min(end - dependency.latest);
-        top = top.max(dependency.latest + dependency.transfer);
+        of.dependencies.set(number, dependency);
     }
-    let completion = &mut of.marks.completions[at as usize];
     (completion.overhead, completion.rest) = (overhead, end - top);
     completion.completes_messages = !done.is_empty();
     if let Some(usual) = usual {
         completion.fitted = usual;
     }
+    of.marks.completions.set(at, completion);
     (top, end - top)
 }
 
@@ -393,13 +393,13 @@ fn find_progress(
         let of = graph.of(location);
         let bytes = of.done_of(completion).map(|done| done.bytes).max().unwrap_or(0);
         let number = of.depend(completion, DependencyKind::Progress, bytes, 1);
-        of.dependencies[number as usize].latest = time;
+        of.dependencies.change(number, |it| it.latest = time);
         let goal = Goal::Dependency { location, number, role: Role::Other };
         ((partner, mark), goal).put(&mut outgoing[tools.owner_of(partner)]);
     }
     for batch in exchange.exchange(outgoing)? {
         for ((partner, mark), goal) in wire::all::<((u32, u32), Goal)>(&batch) {
-            graph.of(partner).goals.push((mark, goal));
+            graph.of(partner).goals.push(mark, goal);
         }
     }
     graph.locations.iter_mut().for_each(LocationGraph::sort);

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 
 use model::Ticks;
 
+use super::dependencies::{Dependency, DependencyKind};
 use super::explain::Usual;
-use super::graph::{Dependency, DependencyKind, Goal, Graph, LocationGraph, Role};
+use super::goals::{Goal, Role};
+use super::graph::{Graph, LocationGraph};
 use super::lanes::{Lane, RowChanges};
 use super::marks::Kind;
 use super::predict::TimedGraph;
@@ -205,7 +207,7 @@ impl<'a, const K: usize> Forward<'a, K> {
             now: [Ticks::MIN; K],
             heard: [Ticks::MIN; K],
             awaited: [Ticks::MIN; K],
-            starts: of.dependencies.iter().map(starts).collect(),
+            starts: of.dependencies.iter().map(|it| starts(&it)).collect(),
             is_waiting: false,
             end: None,
             moved: [0; K],
@@ -314,15 +316,19 @@ impl<'a, const K: usize> Forward<'a, K> {
                         return;
                     }
                     has_heard |= !numbers.is_empty();
-                    let completion = &of.marks.completions[number as usize];
-                    let of_many = numbers.iter().map(|&at| &of.dependencies[at as usize]);
+                    let completion = &of.marks.completions.get(number);
+                    let of_many = numbers.iter().map(|&at| of.dependencies.get(at));
                     let of_many = of_many.into_iter().find(|dependency| dependency.steps > 0);
                     let mut end: Times<K> = std::array::from_fn(|lane| {
-                        place.now[lane].saturating_add(lanes[lane].overhead(completion, of_many, &usual))
+                        place.now[lane].saturating_add(lanes[lane].overhead(
+                            completion,
+                            of_many.as_ref(),
+                            &usual,
+                        ))
                     });
                     let mut is_free = [false; K];
                     for &number in numbers {
-                        let dependency = &of.dependencies[number as usize];
+                        let dependency = &of.dependencies.get(number);
                         let latest = self.kept.get(place.starts[number as usize]);
                         self.kept.forget(&mut place.starts[number as usize]);
                         if dependency.is_choice
@@ -375,7 +381,7 @@ impl<'a, const K: usize> Forward<'a, K> {
                 place.end = Some(times);
             }
             let row = row_of(of, place.next);
-            while let Some(&(_, goal)) =
+            while let Some((_, goal)) =
                 of.goals.get(place.next_goal).filter(|(of, _)| *of as usize == place.next)
             {
                 place.next_goal += 1;
@@ -402,7 +408,7 @@ impl<'a, const K: usize> Forward<'a, K> {
         match goal {
             Goal::Dependency { location, number, role } => {
                 let at = (location - self.graph.first) as usize;
-                let dependency = &self.graph.locations[at].dependencies[number as usize];
+                let dependency = &self.graph.locations[at].dependencies.get(number);
                 let place = &mut self.places[at];
                 let starts = &mut place.starts[number as usize];
                 if starts.missing == 0 {
@@ -410,7 +416,7 @@ impl<'a, const K: usize> Forward<'a, K> {
                 }
                 let latest = self.kept.latest(starts);
                 let is_rendezvous = dependency.kind == DependencyKind::Rendezvous;
-                let completion = &self.graph.locations[at].marks.completions[dependency.completion as usize];
+                let completion = &self.graph.locations[at].marks.completions.get(dependency.completion);
                 for lane in 0..K {
                     let is_needless = role == Role::Posting
                         && (is_rendezvous && self.lanes.lanes[lane].is_eager(dependency)
@@ -524,7 +530,7 @@ impl<const K: usize> Recurrence for Forward<'_, K> {
         if let Some(Kind::Completion(number)) = of.marks.list.get(place.next).map(|mark| mark.kind()) {
             for &dependency in of.dependencies_of(number) {
                 let starts = &mut place.starts[dependency as usize];
-                let dependency = &of.dependencies[dependency as usize];
+                let dependency = of.dependencies.get(dependency);
                 if starts.missing > 0 {
                     if dependency.kind == DependencyKind::IfRendezvous {
                         finding = Finding::WouldDeadlock;

@@ -2,158 +2,11 @@
 
 use model::Ticks;
 
+use super::compact::Compacted;
+use super::dependencies::{Dependency, DependencyKind, NOBODY};
+use super::goals::Goals;
 use super::marks::Marks;
-use super::nodes::Nodes;
-use crate::exchange::Batch;
-use crate::exchange::batch::BatchReader;
 use crate::ids::Row;
-use crate::int::to_u32;
-use crate::tools::Tools;
-use crate::wire::{Half, Halves, Wire};
-
-/// Kind of a dependency.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum DependencyKind {
-    /// Of a receive on an eager send.
-    Eager,
-    /// Of a receive on a send that waits for it, and on its own posting.
-    Rendezvous,
-    /// Of such a send on the posting of the receive, and on itself.
-    Send,
-    /// Of a member on others of its operation, or of threads on each other.
-    Together,
-    /// On the return of another process to MPI (what-if 2.6).
-    Progress,
-    /// Of both sides of an eager message on each other, as if it were sent by rendezvous; there only if a scenario asks for that.
-    IfRendezvous,
-}
-
-impl DependencyKind {
-    /// Whether it is that of a message.
-    pub(super) fn is_of_message(self) -> bool {
-        matches!(
-            self,
-            DependencyKind::Eager
-                | DependencyKind::Rendezvous
-                | DependencyKind::Send
-                | DependencyKind::IfRendezvous
-        )
-    }
-
-    /// Whether it is that of a receive.
-    pub(super) fn is_of_receive(self) -> bool {
-        matches!(self, DependencyKind::Eager | DependencyKind::Rendezvous)
-    }
-}
-
-/// Stands for no location.
-pub(super) const NOBODY: u32 = u32::MAX;
-
-/// A dependency of a completion: on the latest of some marks, its starts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Dependency {
-    /// The completion, by its position.
-    pub completion: u32,
-    /// What it is.
-    pub kind: DependencyKind,
-    /// Length of the message.
-    pub bytes: u64,
-    /// How many times it is told when one of its starts is.
-    pub starts: u32,
-    /// The latest of the starts, as measured.
-    pub latest: Ticks,
-    /// Ticks from there on.
-    pub transfer: Ticks,
-    /// Of an operation of many: the least number of steps in which all members can hear of each other; 0 of others.
-    pub steps: u8,
-    /// The location of the other side of a message; [`NOBODY`] of others.
-    pub partner: u32,
-    /// Of a receive that may have been free to choose its message; see [`LocationGraph::choices`].
-    pub is_choice: bool,
-}
-
-impl Dependency {
-    /// Whether the message of a location comes from another node, or goes there.
-    pub(super) fn is_remote(&self, location: u32, nodes: &Nodes) -> bool {
-        self.partner != NOBODY && nodes.are_remote(location, self.partner)
-    }
-}
-
-/// What a start is to a dependency.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Role {
-    /// The send of a message, to its receive.
-    Sent,
-    /// The posting of a receive, to both sides of a message by rendezvous: an eager message does not need it.
-    Posting,
-    /// Any other.
-    Other,
-}
-
-impl Half for Role {
-    fn to_half(self) -> u32 {
-        self as u32
-    }
-
-    fn of_half(half: u32) -> Role {
-        [Role::Sent, Role::Posting, Role::Other][half as usize]
-    }
-}
-
-/// Whom a mark tells its time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Goal {
-    /// A dependency of a location, of which the mark is the first start or another one.
-    Dependency {
-        /// The location.
-        location: u32,
-        /// Its number there.
-        number: u32,
-        /// What the mark is to it.
-        role: Role,
-    },
-    /// A seat at the worker that holds a meeting.
-    Seat {
-        /// The worker.
-        worker: u32,
-        /// The number of the seat there.
-        number: u32,
-    },
-}
-
-impl Goal {
-    /// The worker that owns it.
-    pub(super) fn worker(self, tools: &Tools<'_>) -> usize {
-        match self {
-            Goal::Dependency { location, .. } => tools.owner_of(location),
-            Goal::Seat { worker, .. } => worker as usize,
-        }
-    }
-}
-
-impl Wire for Goal {
-    fn put(&self, batch: &mut Batch) {
-        match *self {
-            Goal::Dependency { location, number, role } => {
-                Halves(location, number).put(batch);
-                Halves(0_u32, role).put(batch);
-            }
-            Goal::Seat { worker, number } => {
-                Halves(worker, number).put(batch);
-                Halves(1_u32, Role::Other).put(batch);
-            }
-        }
-    }
-
-    fn get(reader: &mut BatchReader<'_>) -> Goal {
-        let Halves(place, number): Halves<u32, u32> = Wire::get(reader);
-        let Halves(kind, role): Halves<u32, Role> = Wire::get(reader);
-        match kind {
-            0 => Goal::Dependency { location: place, number, role },
-            _ => Goal::Seat { worker: place, number },
-        }
-    }
-}
 
 /// A message that was sent, and that a completion completes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -187,7 +40,7 @@ pub(super) struct LocationGraph {
     /// Its marks.
     pub marks: Marks,
     /// The dependencies of its completions, in no order.
-    pub dependencies: Vec<Dependency>,
+    pub dependencies: Compacted<Dependency>,
     /// The messages that it has sent and completed, until times are explained; then in the order of completions.
     pub sent: Vec<SentMessage>,
     /// The messages that it has received from nobody knows whom, so that nothing depends on their sends: completion, and bytes. The
@@ -195,8 +48,8 @@ pub(super) struct LocationGraph {
     pub received: Vec<(u32, u64)>,
     /// Receives that may have been free to choose their messages: dependency, and the call path of the posting; in rising order.
     pub choices: Vec<(u32, Row)>,
-    /// Whom its marks tell their times: mark, goal. In the order of marks once all are known.
-    pub goals: Vec<(u32, Goal)>,
+    /// Whom its marks tell their times; in the order of marks once all are known.
+    pub goals: Goals,
     /// The dependencies in the order of their completions, once all are known.
     order: Vec<u32>,
     /// By completion: where its dependencies begin in that order; and the end of all.
@@ -211,7 +64,6 @@ impl LocationGraph {
 
     /// Adds a dependency; returns its number.
     pub(super) fn depend(&mut self, completion: u32, kind: DependencyKind, bytes: u64, starts: u32) -> u32 {
-        let number = to_u32(self.dependencies.len());
         self.dependencies.push(Dependency {
             completion,
             kind,
@@ -222,28 +74,26 @@ impl LocationGraph {
             steps: 0,
             partner: NOBODY,
             is_choice: false,
-        });
-        number
+        })
     }
 
     /// Brings goals, messages and dependencies in order.
     pub(super) fn sort(&mut self) {
-        self.goals.sort_by_key(|&(mark, _)| mark);
-        self.goals.shrink_to_fit();
+        self.goals.sort();
         self.sent.sort_by_key(|sent| sent.completion);
         self.received.sort_by_key(|&(completion, _)| completion);
         self.dependencies.shrink_to_fit();
-        let completions = self.marks.completions.len();
+        let completions = self.marks.completions.len() as usize;
         // How many each has, at the place behind the next one; then where those of the next one go, which ends where its end is.
         self.order_of = vec![0; completions + 2];
-        for dependency in &self.dependencies {
+        for dependency in self.dependencies.iter() {
             self.order_of[dependency.completion as usize + 2] += 1;
         }
         for at in 1..self.order_of.len() {
             self.order_of[at] += self.order_of[at - 1];
         }
-        self.order = vec![0; self.dependencies.len()];
-        for (number, dependency) in (0..).zip(&self.dependencies) {
+        self.order = vec![0; self.dependencies.len() as usize];
+        for (number, dependency) in (0..).zip(self.dependencies.iter()) {
             let place = &mut self.order_of[dependency.completion as usize + 1];
             self.order[*place as usize] = number;
             *place += 1;
@@ -275,7 +125,7 @@ impl LocationGraph {
         let unknown = run_of(&self.received, completion, |&(completion, _)| completion);
         let unknown = unknown.iter().map(move |&(_, bytes)| received(bytes, None));
         let dependencies = self.dependencies_of(completion).iter();
-        let dependencies = dependencies.map(|&number| &self.dependencies[number as usize]);
+        let dependencies = dependencies.map(|&number| self.dependencies.get(number));
         let known = dependencies.filter(|dependency| dependency.kind.is_of_receive());
         let known = known.map(move |dependency| received(dependency.bytes, Some(dependency.partner)));
         sent.chain(unknown).chain(known)

@@ -1,7 +1,8 @@
 //! What the messages of a run tell of its network: a scenario that asks for more has no answer (what-if 2.5).
 
+use super::dependencies::DependencyKind;
 use super::explain::LinesOfPairs;
-use super::graph::{DependencyKind, Graph};
+use super::graph::Graph;
 use super::nodes::Nodes;
 use super::scenario::{Change, Scenario};
 use crate::error::Error;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use model::Ticks;
 
 use super::classes::RowClass;
+use super::completions::Completion;
+use super::dependencies::{Dependency, DependencyKind};
 use super::explain::Usual;
-use super::graph::{Dependency, DependencyKind};
 use super::lines::ONE;
-use super::marks::{Completion, Marks, Piece};
+use super::marks::{Marks, Piece};
 use super::nodes::Nodes;
 use crate::ids::Row;
 

@@ -3,7 +3,9 @@
 use model::Ticks;
 
 use super::classes::RowClass;
+use super::compact::Compacted;
 use super::completing::Completes;
+use super::completions::Completion;
 use super::near::partition_point_near;
 use super::polls::{Polling, Polls};
 use crate::ids::{JournalPosition, Row};
@@ -105,49 +107,6 @@ pub(super) struct Piece {
     pub ticks: Ticks,
 }
 
-/// A call, or an event of threads, that completes something (what-if 2.1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Completion {
-    /// Its mark. The mark before is its enter.
-    pub mark: u32,
-    /// The row of its call; [`Row::NONE`] of events of threads.
-    pub row: Row,
-    /// The overhead: it takes so many ticks from its enter at least.
-    pub overhead: Ticks,
-    /// The rest: so many ticks after all else is over.
-    pub rest: Ticks,
-    /// It is an event of threads; else the leave of a call of MPI.
-    pub is_of_threads: bool,
-    /// Its waiting is not modelled: it takes as long as it did.
-    pub is_kept: bool,
-    /// It ends an operation of many members.
-    pub is_of_many: bool,
-    /// These are all processes of the trace.
-    pub is_of_all: bool,
-    /// It completes messages.
-    pub completes_messages: bool,
-    /// As the fits have it: the overhead of a call that completes messages; the median of its function for others.
-    pub fitted: Ticks,
-}
-
-impl Completion {
-    /// Of a mark, in a row or of threads, that takes no time yet.
-    pub(super) fn new(mark: u32, row: Row, is_of_threads: bool) -> Completion {
-        Completion {
-            mark,
-            row,
-            overhead: 0,
-            rest: 0,
-            fitted: 0,
-            is_of_threads,
-            is_kept: false,
-            is_of_many: false,
-            is_of_all: false,
-            completes_messages: false,
-        }
-    }
-}
-
 /// The marks of a location.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
@@ -157,10 +116,10 @@ pub(super) struct Marks {
     pub pieces: Journal,
     /// By mark: its place in the journal of the location, as long as it is needed.
     positions: Vec<JournalPosition>,
-    /// By mark, until all depends on what it waits for: when the call was left that it enters; [`Ticks::MIN`] for others.
-    left: Vec<Ticks>,
+    /// By mark, until all depends on what it waits for: how long the call takes that it enters; 0 for others.
+    calls: Compacted<Ticks>,
     /// In the order of their marks.
-    pub completions: Vec<Completion>,
+    pub completions: Compacted<Completion>,
     /// The leave of `MPI_Init`.
     pub begin: Option<u32>,
     /// The enter of `MPI_Finalize`.
@@ -186,7 +145,6 @@ impl Marks {
         let mut marks = Marks { pieces, ..Marks::default() };
         marks.list.reserve_exact(notes.len());
         marks.positions.reserve_exact(notes.len());
-        marks.left.reserve_exact(notes.len());
         let mut call = Row::NONE;
         let mut polling = Polling::default();
         let mut borders = borders.iter().peekable();
@@ -207,9 +165,9 @@ impl Marks {
                     marks.add(note, Kind::Work);
                 }
                 Noted::Leave => {
-                    if let (Some(enter), Some(left)) = (marks.list.last_mut(), marks.left.last_mut()) {
+                    if let Some(enter) = marks.list.last_mut() {
                         enter.packed |= CALL;
-                        *left = note.time;
+                        marks.calls.set(marks.calls.len() - 1, note.time - enter.time);
                     }
                     if is_of(call, classes, RowClass::Init) {
                         marks.begin = Some(to_u32(marks.list.len()));
@@ -241,7 +199,7 @@ impl Marks {
         marks.borders.extend(borders.map(|_| to_u32(marks.list.len().saturating_sub(1))));
         marks.list.shrink_to_fit();
         marks.positions.shrink_to_fit();
-        marks.left.shrink_to_fit();
+        marks.calls.shrink_to_fit();
         marks.completions.shrink_to_fit();
         // What lies before the end of MPI_Init is as it was.
         for mark in &mut marks.list[..marks.begin.unwrap_or(0) as usize] {
@@ -264,22 +222,21 @@ impl Marks {
     pub(super) fn cut_behind(&mut self, mark: usize) {
         self.list.truncate(mark + 1);
         self.positions.truncate(mark + 1);
-        self.left.truncate(mark + 1);
+        self.calls.truncate(mark + 1);
     }
 
     /// Forgets when calls were left, and where marks are in the journal of the location, but for stretches that root causes have
     /// compared.
     pub(super) fn forget(&mut self, has_stretches: bool) {
-        self.left = Vec::new();
+        self.calls = Compacted::default();
         if !has_stretches {
             self.positions = Vec::new();
         }
     }
 
     fn complete(&mut self, note: &Note, row: Row) {
-        let number = to_u32(self.completions.len());
         let is_of_threads = note.what != Noted::Leave;
-        self.completions.push(Completion::new(to_u32(self.list.len()), row, is_of_threads));
+        let number = self.completions.push(Completion::new(to_u32(self.list.len()), row, is_of_threads));
         self.add(note, Kind::Completion(number));
     }
 
@@ -287,7 +244,7 @@ impl Marks {
         let mark = Mark::new(note.time, kind, note.pieces);
         self.list.push(if let Noted::Enter(row) = note.what { mark.entering(row) } else { mark });
         self.positions.push(note.position);
-        self.left.push(Ticks::MIN);
+        self.calls.push(0);
     }
 
     /// The pieces of time before a mark that is the end of some work.
@@ -349,7 +306,8 @@ impl Marks {
 
     /// When the call was left that a mark enters; `None` if it enters none.
     pub(super) fn left(&self, mark: u32) -> Option<Ticks> {
-        self.left.get(mark as usize).copied().filter(|&left| left != Ticks::MIN)
+        let enter = self.list[mark as usize];
+        enter.is_call().then(|| enter.time + self.calls.get(mark))
     }
 
     /// The completion of the call that the mark enters, if it completes something.
@@ -365,7 +323,7 @@ impl Marks {
         let first = self.list.partition_point(|mark| mark.time <= time);
         // The call that goes on at that time began before.
         let from = self.call_before(first).unwrap_or(0);
-        (from..to_u32(self.list.len())).find(|&at| self.left[at as usize] > time)
+        (from..to_u32(self.list.len())).find(|&at| self.left(at).is_some_and(|left| left > time))
     }
 
     /// The marks between the end of `MPI_Init` and the begin of `MPI_Finalize`, with the latter.

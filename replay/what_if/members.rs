@@ -3,7 +3,9 @@
 use model::{CollectiveOp, Ticks};
 use patterns::matched::CollectiveClass;
 
-use super::graph::{DependencyKind, Goal, Graph, Meeting, Seat};
+use super::dependencies::DependencyKind;
+use super::goals::Goal;
+use super::graph::{Graph, Meeting, Seat};
 use super::messages::{call_at, completion_at};
 use crate::communicators::Participants;
 use crate::error::Error;
@@ -135,22 +137,23 @@ fn attend(graph: &mut Graph, invitation: Invitation) -> Option<Reply> {
     let Manner { sends, receives, is_kept, is_of_all } = manner;
     let completion = completion_at(graph, ended.location, ended.position);
     if let Some(completion) = completion {
-        let completion = &mut graph.of(ended.location).marks.completions[completion as usize];
-        completion.is_of_many = true;
-        completion.is_kept |= is_kept;
-        completion.is_of_all |= is_of_all;
+        graph.of(ended.location).marks.completions.change(completion, |it| {
+            it.is_of_many = true;
+            it.is_kept |= is_kept;
+            it.is_of_all |= is_of_all;
+        });
     }
     if sends {
         // A start that is unknown would block all others: it is at the begin of its location.
         let start = call_at(graph, begun.location, begun.position).unwrap_or(0);
-        graph.of(begun.location).goals.push((start, Goal::Seat { worker, number: seat }));
+        graph.of(begun.location).goals.push(start, Goal::Seat { worker, number: seat });
     }
     if !receives {
         return None;
     }
     let of = graph.of(ended.location);
     let number = of.depend(completion?, DependencyKind::Together, bytes, 1);
-    of.dependencies[number as usize].steps = steps;
+    of.dependencies.change(number, |it| it.steps = steps);
     Some(Reply { seat, location: ended.location, number })
 }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use model::{Ticks, mpi};
 use rustc_hash::FxHashMap;
 
-use super::graph::{DependencyKind, Goal, Graph, LocationGraph, NOBODY, Role, SentMessage};
+use super::dependencies::{DependencyKind, NOBODY};
+use super::goals::{Goal, Role};
+use super::graph::{Graph, LocationGraph, SentMessage};
 use super::near::partition_point_near;
 use super::nodes::Nodes;
 use crate::error::Error;
@@ -198,14 +200,14 @@ pub(super) fn link(
         let start = of.marks.call_near(question.send.position)?;
         if question.is_probe {
             let (location, number) = (question.location, question.number);
-            of.goals.push((start, Goal::Dependency { location, number, role: Role::Other }));
+            of.goals.push(start, Goal::Dependency { location, number, role: Role::Other });
             return None;
         }
         let send = &processes[process].operations.sends[at];
         let mut was_early = false;
         if let Some(message) = of.sent.get_mut(sent_of[process][at] as usize) {
             (message.partner, message.posted) = (question.posted_at, question.posted);
-            let ended = of.marks.list[of.marks.completions[message.completion as usize].mark as usize].time;
+            let ended = of.marks.list[of.marks.completions.get(message.completion).mark as usize].time;
             was_early = ended < question.posted;
             let waits = of.marks.list[start as usize].time < question.posted && question.posted <= ended;
             let is_remote = nodes.are_remote(question.send.location, question.posted_at);
@@ -247,31 +249,30 @@ fn hear(graph: &mut Graph, answer: Answer) {
     let Answer { location, number, goal, post, posted_at, is_rendezvous, may_be, if_rendezvous } = answer;
     let of = graph.of(location);
     if if_rendezvous != NO_MARK {
-        let starts = &mut of.dependencies[if_rendezvous as usize].starts;
         match may_be {
             // Nobody will tell it anything.
-            false => *starts = 0,
+            false => of.dependencies.change(if_rendezvous, |it| it.starts = 0),
             true if post != NO_MARK => {
-                *starts += 1;
+                of.dependencies.change(if_rendezvous, |it| it.starts += 1);
                 let own = Goal::Dependency { location, number: if_rendezvous, role: Role::Posting };
-                graph.of(posted_at).goals.push((post, own));
+                graph.of(posted_at).goals.push(post, own);
             }
             true => {}
         }
     }
-    let dependency = &mut graph.of(location).dependencies[number as usize];
-    let sender = dependency.partner;
+    let of = graph.of(location);
+    let sender = of.dependencies.get(number).partner;
     if is_rendezvous {
-        dependency.kind = DependencyKind::Rendezvous;
+        of.dependencies.change(number, |it| it.kind = DependencyKind::Rendezvous);
     }
     if is_rendezvous && post != NO_MARK {
-        dependency.starts += 1;
+        of.dependencies.change(number, |it| it.starts += 1);
         let own = Goal::Dependency { location, number, role: Role::Posting };
-        graph.of(posted_at).goals.push((post, own));
+        graph.of(posted_at).goals.push(post, own);
     }
     if goal != NO_MARK {
         let goal = Goal::Dependency { location: sender, number: goal, role: Role::Posting };
-        graph.of(posted_at).goals.push((post, goal));
+        graph.of(posted_at).goals.push(post, goal);
     }
 }
 
@@ -293,7 +294,7 @@ fn answer(of: &mut LocationGraph, question: &Question, sent: &Sent) -> Option<An
     let Question { location, number, posted_at, post, if_rendezvous, .. } = *question;
     let &Sent { start, completion, bytes, is_rendezvous, may_be } = sent;
     let sender = question.send.location;
-    of.goals.push((start, Goal::Dependency { location, number, role: Role::Sent }));
+    of.goals.push(start, Goal::Dependency { location, number, role: Role::Sent });
     let mut goal = NO_MARK;
     if (is_rendezvous || may_be)
         && let Some(completion) = completion
@@ -301,15 +302,15 @@ fn answer(of: &mut LocationGraph, question: &Question, sent: &Sent) -> Option<An
         let starts = if post == NO_MARK { 1 } else { 2 };
         let kind = if is_rendezvous { DependencyKind::Send } else { DependencyKind::IfRendezvous };
         let number = of.depend(completion, kind, bytes, starts);
-        of.dependencies[number as usize].partner = posted_at;
-        of.goals.push((start, Goal::Dependency { location: sender, number, role: Role::Other }));
+        of.dependencies.change(number, |it| it.partner = posted_at);
+        of.goals.push(start, Goal::Dependency { location: sender, number, role: Role::Other });
         if post != NO_MARK {
             goal = number;
         }
     }
     if may_be && if_rendezvous != NO_MARK {
         let number = if_rendezvous;
-        of.goals.push((start, Goal::Dependency { location, number, role: Role::Other }));
+        of.goals.push(start, Goal::Dependency { location, number, role: Role::Other });
     }
     let is_eager = !is_rendezvous && !may_be && if_rendezvous == NO_MARK;
     let answer = Answer { location, number, is_rendezvous, may_be, if_rendezvous, goal, post, posted_at };
@@ -339,11 +340,11 @@ fn receives(
         };
         let partner = send.place.location;
         let number = of.depend(completion, DependencyKind::Eager, bytes, 1);
-        of.dependencies[number as usize].partner = partner;
+        of.dependencies.change(number, |it| it.partner = partner);
         let if_rendezvous = match rendezvous {
             Some(limit) if bytes > limit => {
                 let number = of.depend(completion, DependencyKind::IfRendezvous, bytes, 1);
-                of.dependencies[number as usize].partner = partner;
+                of.dependencies.change(number, |it| it.partner = partner);
                 number
             }
             _ => NO_MARK,
@@ -369,7 +370,7 @@ fn receives(
     for (location, number, posting) in received {
         if sources.get(&posting).is_some_and(|&(_, has_others)| has_others) {
             let of = graph.of(location);
-            of.dependencies[number as usize].is_choice = true;
+            of.dependencies.change(number, |it| it.is_choice = true);
             of.choices.push((number, posting.1));
         }
     }
@@ -391,7 +392,7 @@ fn probes(
         let Some(send) =
             send.filter(|send| send.position != EventNumber::NONE && send.call.enter <= call.interval.leave)
         else {
-            graph.of(location).marks.completions[completion as usize].is_kept = true;
+            graph.of(location).marks.completions.change(completion, |it| it.is_kept = true);
             continue;
         };
         let number = graph.of(location).depend(completion, DependencyKind::Together, 0, 1);

@@ -12,10 +12,14 @@
 mod arrival;
 mod changes;
 mod classes;
+mod compact;
 mod completing;
+mod completions;
+mod dependencies;
 mod efficiency;
 mod explain;
 mod forward;
+mod goals;
 mod graph;
 mod known;
 mod lanes;

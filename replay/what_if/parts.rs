@@ -3,15 +3,16 @@
 use model::Ticks;
 use rustc_hash::FxHashMap;
 
+use super::dependencies::{Dependency, DependencyKind};
 use super::explain::{LinesOfPairs, Usual};
-use super::graph::{Dependency, DependencyKind, Goal, Graph, LocationGraph, Role};
+use super::goals::{Goal, Goals, Role};
+use super::graph::{Graph, LocationGraph};
 use super::marks::{Kind, Marks, Piece};
 use super::nodes::Nodes;
 use super::rebuild::Rebuilding;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::ids::Row;
-use crate::int::to_u32;
 use crate::tools::Tools;
 use crate::wire::{self, Wire};
 
@@ -35,9 +36,9 @@ pub(super) fn split(
     let mut received = Parts::default();
     for ((location, of), rows) in (graph.first..).zip(&mut graph.locations).zip(rows) {
         let usual = Usual { location, nodes, lines };
-        for number in 0..to_u32(of.dependencies.len()) {
-            let dependency = of.dependencies[number as usize];
-            let row = of.marks.completions[dependency.completion as usize].row;
+        for number in 0..of.dependencies.len() {
+            let dependency = of.dependencies.get(number);
+            let row = of.marks.completions.get(dependency.completion).row;
             let is_chosen = row != Row::NONE && rows.get(row.index()) == Some(&true);
             if is_chosen && dependency.kind.is_of_receive() {
                 let second = add_parts(of, number, &usual, parts);
@@ -60,15 +61,17 @@ pub(super) fn split(
 
 /// Adds the dependencies of all parts of a message but the first; returns that of the second.
 fn add_parts(of: &mut LocationGraph, number: u32, usual: &Usual<'_>, parts: u32) -> u32 {
-    let whole = of.dependencies[number as usize];
+    let whole = of.dependencies.get(number);
     let (first, by_size) = usual.of(&whole);
     let transfer = whole.transfer.min(first.saturating_add(by_size / Ticks::from(parts)));
     let bytes = whole.bytes / u64::from(parts);
     let kind = DependencyKind::Eager;
     let part = Dependency { kind, starts: 1, transfer, bytes, is_choice: false, ..whole };
-    of.dependencies[number as usize] = Dependency { transfer, bytes, ..whole };
-    let second = to_u32(of.dependencies.len());
-    of.dependencies.extend((1..parts).map(|_| part));
+    of.dependencies.set(number, Dependency { transfer, bytes, ..whole });
+    let second = of.dependencies.len();
+    for _ in 1..parts {
+        of.dependencies.push(part);
+    }
     second
 }
 
@@ -78,7 +81,7 @@ fn in_parts(
     location: u32,
     (received, sent): (&Parts, &Parts),
     parts: u32,
-) -> (Marks, Vec<(u32, Goal)>) {
+) -> (Marks, Goals) {
     let mut waiting: Vec<(u32, u32)> = Vec::new();
     let mut rebuilding = Rebuilding::new(of);
     // Dependencies of parts, and the row of the call that receives them.
@@ -89,15 +92,15 @@ fn in_parts(
             wait(&mut rebuilding, mark, std::mem::take(&mut next), 1..parts, &mut waiting);
         }
         if let Kind::Completion(number) = kind {
-            let row = of.marks.completions[number as usize].row;
+            let row = of.marks.completions.get(number).row;
             let all = of.dependencies_of(number).iter();
             next = all.filter_map(|&number| Some((*received.get(&(location, number))?, row))).collect();
         }
         let goals = rebuilding.goals_of(mark);
         let goes_in_parts = |goal: &Goal| second_of(*goal, sent).is_some();
-        if kind != Kind::Work || next.is_empty() && !goals.iter().any(|(_, goal)| goes_in_parts(goal)) {
+        if kind != Kind::Work || next.is_empty() && !goals.clone().any(|goal| goes_in_parts(&goal)) {
             rebuilding.keep_with(mark, of.marks.pieces_of(mark));
-            for &(_, goal) in goals {
+            for goal in goals {
                 rebuilding.tell(goal);
                 (1..parts)
                     .filter_map(|part| part_of(goal, part, sent))
@@ -115,7 +118,7 @@ fn in_parts(
             } else {
                 rebuilding.work(mark, pieces);
             }
-            for &(_, goal) in goals {
+            for goal in goals.clone() {
                 match (part_of(goal, part, sent), goes_in_parts(&goal)) {
                     (Some(goal), _) => rebuilding.tell(goal),
                     (None, false) if is_last => rebuilding.tell(goal),
@@ -129,7 +132,7 @@ fn in_parts(
     }
     let result = rebuilding.finish();
     for (dependency, completion) in waiting {
-        of.dependencies[dependency as usize].completion = completion;
+        of.dependencies.change(dependency, |part| part.completion = completion);
     }
     result
 }

@@ -7,16 +7,18 @@ use model::Ticks;
 use super::changes::Paths;
 use super::classes::RowClass;
 use super::completing::{completing, leaves};
+use super::completions::Completion;
+use super::dependencies::DependencyKind;
 use super::efficiency::Efficiency;
 use super::explain::{LinesOfPairs, explain, tell_measured};
 use super::forward::{Forward, Lanes};
-use super::graph::{DependencyKind, Graph, LocationGraph};
+use super::graph::{Graph, LocationGraph};
 use super::known::KnownNetwork;
 use super::lanes::{Lane, RowChanges};
 use super::latency::Latency;
 use super::levels::Levels;
 use super::levers::{Lever, levers};
-use super::marks::{Completion, Kind, Marks};
+use super::marks::{Kind, Marks};
 use super::nodes::Nodes;
 use super::phases::{OfThreads, Phase};
 use super::polls::Polls;
@@ -264,11 +266,11 @@ impl TimedGraph {
     /// Calls on windows that wait for nobody take as long as they did.
     fn keep(&mut self) {
         for (at, of) in self.graph.locations.iter_mut().enumerate() {
-            for number in 0..to_u32(of.marks.completions.len()) {
-                let row = of.marks.completions[number as usize].row;
+            for number in 0..of.marks.completions.len() {
+                let row = of.marks.completions.get(number).row;
                 let class = self.classes[at].get(row.index());
                 if class == Some(&RowClass::Kept) && of.dependencies_of(number).is_empty() {
-                    of.marks.completions[number as usize].is_kept = true;
+                    of.marks.completions.change(number, |it| it.is_kept = true);
                 }
             }
         }
@@ -517,9 +519,9 @@ impl TimedGraph {
             for mark in of.marks.inside() {
                 match of.marks.list[mark].kind() {
                     Kind::Completion(number) => {
-                        let completion = &of.marks.completions[number as usize];
+                        let completion = of.marks.completions.get(number);
                         if completion.row != Row::NONE {
-                            let ticks = of.marks.list[mark].time - of.marks.enter(completion);
+                            let ticks = of.marks.list[mark].time - of.marks.enter(&completion);
                             sums[0] += ticks;
                             sums[1] += completion.rest;
                             sums[2] += if completion.is_kept { ticks } else { 0 };

@@ -2,8 +2,10 @@
 
 use model::Ticks;
 
-use super::graph::{Goal, LocationGraph};
-use super::marks::{Completion, Kind, Mark, Marks, Piece};
+use super::completions::Completion;
+use super::goals::{Goal, Goals};
+use super::graph::LocationGraph;
+use super::marks::{Kind, Mark, Marks, Piece};
 use crate::ids::Row;
 use crate::int::to_u32;
 
@@ -12,7 +14,7 @@ use crate::int::to_u32;
 pub(super) struct Rebuilding<'a> {
     old: &'a LocationGraph,
     new: Marks,
-    goals: Vec<(u32, Goal)>,
+    goals: Goals,
     /// By old mark: the new one.
     place_of: Vec<u32>,
 }
@@ -20,21 +22,23 @@ pub(super) struct Rebuilding<'a> {
 impl<'a> Rebuilding<'a> {
     /// Of a location whose goals are in order.
     pub(super) fn new(old: &'a LocationGraph) -> Rebuilding<'a> {
-        Rebuilding { old, new: old.marks.anew(), goals: Vec::new(), place_of: vec![0; old.marks.list.len()] }
+        Rebuilding {
+            old,
+            new: old.marks.anew(),
+            goals: Goals::default(),
+            place_of: vec![0; old.marks.list.len()],
+        }
     }
 
     /// The goals of an old mark.
-    pub(super) fn goals_of(&self, mark: usize) -> &'a [(u32, Goal)] {
-        let goals = &self.old.goals;
-        let first = goals.partition_point(|&(of, _)| (of as usize) < mark);
-        let count = goals[first..].iter().take_while(|&&(of, _)| of as usize == mark).count();
-        &goals[first..first + count]
+    pub(super) fn goals_of(&self, mark: usize) -> impl Iterator<Item = Goal> + Clone + use<'a> {
+        self.old.goals.of(to_u32(mark))
     }
 
     /// The next mark is an old one.
     pub(super) fn keep(&mut self, mark: usize) {
         self.keep_with(mark, self.old.marks.pieces_of(mark));
-        self.goals_of(mark).iter().for_each(|&(_, goal)| self.tell(goal));
+        self.goals_of(mark).for_each(|goal| self.tell(goal));
     }
 
     /// The next mark is an old one with other pieces of time before it, and without its goals.
@@ -42,7 +46,8 @@ impl<'a> Rebuilding<'a> {
         let old = self.old.marks.list[mark];
         self.place_of[mark] = to_u32(self.new.list.len());
         if let Kind::Completion(number) = old.kind() {
-            self.new.completions[number as usize].mark = to_u32(self.new.list.len());
+            let mark = to_u32(self.new.list.len());
+            self.new.completions.change(number, |completion| completion.mark = mark);
         }
         let before = mark.checked_sub(1).map_or(old.time, |before| self.old.marks.list[before].time);
         self.push(mark, old, pieces, old.time - before);
@@ -56,9 +61,8 @@ impl<'a> Rebuilding<'a> {
 
     /// The next mark waits for a part of a message; returns its completion.
     pub(super) fn wait(&mut self, like: usize, row: Row) -> u32 {
-        let number = to_u32(self.new.completions.len());
         let completion = Completion::new(to_u32(self.new.list.len()), row, false);
-        self.new.completions.push(Completion { completes_messages: true, ..completion });
+        let number = self.new.completions.push(Completion { completes_messages: true, ..completion });
         let old = self.old.marks.list[like];
         self.push(like, Mark::new(old.time, Kind::Completion(number), old.pieces), [], 0);
         number
@@ -66,7 +70,7 @@ impl<'a> Rebuilding<'a> {
 
     /// The mark that was made last has a goal.
     pub(super) fn tell(&mut self, goal: Goal) {
-        self.goals.push((to_u32(self.new.list.len().saturating_sub(1)), goal));
+        self.goals.push(to_u32(self.new.list.len().saturating_sub(1)), goal);
     }
 
     /// Times are those of a run with this order in which nothing else changes.
@@ -97,7 +101,7 @@ impl<'a> Rebuilding<'a> {
     }
 
     /// The marks, and the goals in their order; all old marks were kept.
-    pub(super) fn finish(mut self) -> (Marks, Vec<(u32, Goal)>) {
+    pub(super) fn finish(mut self) -> (Marks, Goals) {
         self.new.pieces.shrink();
         let place = |mark: u32| self.place_of[mark as usize];
         self.new.begin = self.old.marks.begin.map(place);

@@ -3,7 +3,8 @@
 use model::Ticks;
 
 use super::classes::RowClass;
-use super::graph::{DependencyKind, LocationGraph};
+use super::dependencies::DependencyKind;
+use super::graph::LocationGraph;
 use super::lanes::{Lane, RowChanges, whole};
 use super::marks::{Kind, Marks, Piece};
 use crate::ids::Row;
@@ -138,8 +139,7 @@ impl<'r> RecordTimes<'r> {
     /// it need not be.
     fn start_before(&self, mark: usize, time: Ticks) -> Ticks {
         let Kind::Completion(number) = self.of.marks.list[mark].kind() else { return Ticks::MIN };
-        let dependencies =
-            self.of.dependencies_of(number).iter().map(|&at| &self.of.dependencies[at as usize]);
+        let dependencies = self.of.dependencies_of(number).iter().map(|&at| self.of.dependencies.get(at));
         let waited = dependencies.filter(|dependency| dependency.kind != DependencyKind::IfRendezvous);
         let is_behind = waited.map(|dependency| dependency.latest).max().is_some_and(|latest| latest <= time);
         if is_behind { self.starts[mark] } else { Ticks::MIN }
@@ -176,10 +176,10 @@ fn marked(marks: &Marks, notes: &[Note]) -> Vec<Option<usize>> {
     let of = |note: &Note| {
         let is_mark = marks.list.get(next).is_some_and(|mark| match (note.what, mark.kind()) {
             (Noted::Leave, Kind::Completion(at)) => {
-                !marks.completions[at as usize].is_of_threads && mark.time == note.time
+                !marks.completions.get(at).is_of_threads && mark.time == note.time
             }
             (Noted::Leave, _) => marks.begin.is_some_and(|begin| begin as usize == next),
-            (Noted::Enter(_), Kind::Completion(at)) => marks.completions[at as usize].is_of_threads,
+            (Noted::Enter(_), Kind::Completion(at)) => marks.completions.get(at).is_of_threads,
             _ => true,
         });
         let mark = is_mark.then_some(next);

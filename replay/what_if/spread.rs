@@ -136,7 +136,7 @@ fn for_each_phase(marks: &Marks, mut each: impl FnMut(usize, usize)) {
     for mark in marks.inside() {
         each(phase, mark);
         if let Kind::Completion(number) = marks.list[mark].kind() {
-            phase += usize::from(marks.completions[number as usize].is_of_all);
+            phase += usize::from(marks.completions.get(number).is_of_all);
         }
     }
 }

@@ -47,7 +47,7 @@ impl Paths<'_> {
                     before = Some(row);
                 }
                 // The end of the call is where the stretch begins.
-                Kind::Completion(number) if marks.completions[number as usize].row != Row::NONE => {}
+                Kind::Completion(number) if marks.completions.get(number).row != Row::NONE => {}
                 // What threads wait for is within.
                 _ => before = None,
             }

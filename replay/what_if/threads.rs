@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::graph::{DependencyKind, Goal, Graph, Role};
+use super::dependencies::DependencyKind;
+use super::goals::{Goal, Role};
+use super::graph::Graph;
 use super::marks::Kind;
 use crate::operations::{Operations, TeamEventKind};
 use crate::walk::{LockTurn, Noted, Walked};
@@ -100,6 +102,6 @@ fn depend(graph: &mut Graph, (location, mark): Spot, starts: &[Spot]) {
     let count = crate::int::to_u32(starts.len());
     let number = of.depend(completion, DependencyKind::Together, 0, count);
     for &(start, mark) in starts {
-        graph.of(start).goals.push((mark, Goal::Dependency { location, number, role: Role::Other }));
+        graph.of(start).goals.push(mark, Goal::Dependency { location, number, role: Role::Other });
     }
 }

@@ -1,7 +1,7 @@
 //! Scenarios that change nothing, as nothing of the kind that they are about is at their call paths: that is no small gain.
 
 use super::changes::Paths;
-use super::graph::{Goal, Role};
+use super::goals::{Goal, Role};
 use super::scenario::{Change, Scenario};
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
@@ -67,14 +67,14 @@ impl Paths<'_> {
         let of = &self.graph.locations[at];
         let is_sent = |goal: Goal| matches!(goal, Goal::Dependency { role: Role::Sent, .. });
         let row = |mark: u32| of.marks.list[mark as usize].row();
-        of.goals.iter().any(|&(mark, goal)| is_sent(goal) && rows.get(row(mark).index()) == Some(&true))
+        of.goals.iter().any(|(mark, goal)| is_sent(goal) && rows.get(row(mark).index()) == Some(&true))
     }
 
     fn has_receives(&self, at: usize, path: &str) -> bool {
         let rows = self.within(at, path);
         let of = &self.graph.locations[at];
         of.dependencies.iter().filter(|dependency| dependency.kind.is_of_receive()).any(|dependency| {
-            let row = of.marks.completions[dependency.completion as usize].row;
+            let row = of.marks.completions.get(dependency.completion).row;
             rows.get(row.index()) == Some(&true)
         })
     }

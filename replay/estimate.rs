@@ -26,7 +26,7 @@ const DETAILS: u64 = 200 << 20;
 const TIMES: u64 = 1;
 
 /// Bytes of the timed graph and of times in all scenarios for each byte of an event file.
-const WHAT_IF: u64 = 5;
+const WHAT_IF: u64 = 3;
 
 /// Bytes of a location independent of its events: names, severities, entries in all tables.
 const LOCATION: u64 = 8 << 10;
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(many.all, many.least);
         let what_if = Some(WhatIf::Standard);
         let asked = Estimate::new(&Options { what_if, ..options.clone() }, [(1, 1 << 30); 4], 0);
-        assert_eq!(asked.all - few.all, 20 << 30);
+        assert_eq!(asked.all - few.all, 12 << 30);
         let nothing = Options { causes: false, ..options };
         assert!(4 * Estimate::new(&nothing, [(1, 1 << 30)], 0).all < few.all);
     }

@@ -164,7 +164,9 @@ mod tests {
         let most = i64::from(ELSEWHERE) - 1 + LEAST;
         let all = [0, -1, 7, LEAST, LEAST - 1, most, most + 1, i64::MIN, i64::MAX];
         let mut list = Compacted::<Ticks>::default();
-        all.into_iter().for_each(|number| drop(list.push(number)));
+        for number in all {
+            list.push(number);
+        }
         assert_eq!(list.iter().collect::<Vec<_>>(), all);
         assert_eq!(list.longer.0.len(), 4);
         // Each of them after each.

@@ -181,8 +181,7 @@ pub(super) fn explain(
     }
     let samples: Vec<(Samples, u64)> =
         samples.into_iter().flat_map(|of| of.into_iter().zip([2, 2, 2, 4])).collect();
-    let fitted = fit(&samples, exchange)?;
-    drop(samples);
+    let fitted = fit(samples, exchange)?;
     let of_pairs = |fitted: &[Option<Line>]| Lines {
         eager: fitted[EAGER],
         rendezvous: fitted[RENDEZVOUS],
@@ -205,7 +204,7 @@ pub(super) fn explain(
             }
         });
     }
-    let copies = fit(&copy.map(|samples| (samples, 2)), exchange)?;
+    let copies = fit(copy.map(|samples| (samples, 2)).into(), exchange)?;
     lines.iter_mut().zip(copies).for_each(|(lines, copy)| lines.copy = copy);
     set_usual(graph, function_of, exchange)?;
     let asked = set_all(tools, graph, &lines, nodes);

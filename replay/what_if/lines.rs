@@ -39,8 +39,27 @@ impl Line {
     }
 }
 
-/// Samples of a worker: bytes and ticks.
-pub(super) type Samples = Vec<(u64, Ticks)>;
+/// Octaves of sizes: bytes with as many bits.
+const OCTAVES: usize = u64::BITS as usize + 1;
+
+/// Samples of a worker, by octave: bytes and ticks.
+#[derive(Clone, Debug)]
+pub(super) struct Samples([(Vec<i64>, Vec<Ticks>); OCTAVES]);
+
+impl Default for Samples {
+    fn default() -> Samples {
+        Samples(std::array::from_fn(|_| Default::default()))
+    }
+}
+
+impl Samples {
+    /// Adds one.
+    pub(super) fn push(&mut self, (bytes, ticks): (u64, Ticks)) {
+        let octave = &mut self.0[(u64::BITS - bytes.leading_zeros()) as usize];
+        octave.0.push(bytes.cast_signed());
+        octave.1.push(ticks);
+    }
+}
 
 /// Octaves with fewer samples do not count if another one has as many.
 const ENOUGH: u64 = 3;
@@ -50,24 +69,19 @@ const ENOUGH: u64 = 3;
 ///
 /// # Errors
 /// If a worker failed.
-pub(super) fn fit(lists: &[(Samples, u64)], exchange: &mut dyn Exchange) -> Result<Vec<Option<Line>>, Error> {
-    // Groups: list and octave; each has bytes and ticks.
-    const OCTAVES: usize = 65;
-    let mut groups: Vec<(Vec<i64>, Vec<i64>)> = vec![Default::default(); lists.len() * OCTAVES];
-    for (number, (samples, _)) in lists.iter().enumerate() {
-        for &(bytes, ticks) in samples {
-            let octave = (u64::BITS - bytes.leading_zeros()) as usize;
-            let group = &mut groups[number * OCTAVES + octave];
-            group.0.push(bytes.cast_signed());
-            group.1.push(ticks);
-        }
-    }
-    let counts = sums(groups.iter().map(|group| group.0.len() as u64).collect(), exchange)?;
+pub(super) fn fit(
+    lists: Vec<(Samples, u64)>,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<Option<Line>>, Error> {
+    let all = lists.len();
+    // Groups: list and octave.
+    let groups = lists.into_iter().flat_map(|(samples, part)| samples.0.map(|octave| (octave, part)));
+    let groups: Vec<_> = groups.collect();
+    let counts = sums(groups.iter().map(|(octave, _)| octave.0.len() as u64).collect(), exchange)?;
     let mut wanted = Vec::new();
-    for (number, (bytes, ticks)) in groups.into_iter().enumerate() {
-        let part = lists[number / OCTAVES].1;
-        wanted.push((bytes, rank(counts[number], 2)));
-        wanted.push((ticks, rank(counts[number], part)));
+    for (((bytes, ticks), part), &count) in groups.into_iter().zip(&counts) {
+        wanted.push((bytes, rank(count, 2)));
+        wanted.push((ticks, rank(count, part)));
     }
     let quantiles = quantiles(wanted, exchange)?;
     let line = |list: usize| {
@@ -77,7 +91,7 @@ pub(super) fn fit(lists: &[(Samples, u64)], exchange: &mut dyn Exchange) -> Resu
         let points = octaves.filter(counts).map(|group| (quantiles[2 * group], quantiles[2 * group + 1]));
         through(points.collect())
     };
-    Ok((0..lists.len()).map(line).collect())
+    Ok((0..all).map(line).collect())
 }
 
 /// The line through points: the lower median of the slopes of all pairs, and that of the intercepts.
@@ -169,7 +183,9 @@ mod tests {
     use crate::exchange::Solo;
 
     fn fitted(samples: &[(u64, Ticks)], part: u64) -> Option<Line> {
-        fit(&[(samples.to_vec(), part)], &mut Solo).unwrap()[0]
+        let mut list = Samples::default();
+        samples.iter().for_each(|&sample| list.push(sample));
+        fit(vec![(list, part)], &mut Solo).unwrap()[0]
     }
 
     #[test]

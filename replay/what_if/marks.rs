@@ -124,7 +124,7 @@ pub(super) struct Marks {
     pub begin: Option<u32>,
     /// The enter of `MPI_Finalize`.
     pub end: Option<u32>,
-    /// Events of threads: what it was, and its mark; in the order of marks.
+    /// Events of threads, until all depends on what it waits for: what it was, and its mark; in the order of marks.
     pub threads: Vec<(Noted, u32)>,
     /// By border of a phase: the mark before it.
     pub borders: Vec<u32>,
@@ -225,10 +225,10 @@ impl Marks {
         self.calls.truncate(mark + 1);
     }
 
-    /// Forgets when calls were left, and where marks are in the journal of the location, but for stretches that root causes have
-    /// compared.
+    /// Forgets when calls were left, and events of threads; and where marks are in the journal of the location, but for stretches that
+    /// root causes have compared.
     pub(super) fn forget(&mut self, has_stretches: bool) {
-        self.calls = Compacted::default();
+        (self.calls, self.threads) = Default::default();
         if !has_stretches {
             self.positions = Vec::new();
         }

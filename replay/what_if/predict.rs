@@ -134,7 +134,7 @@ pub struct Predictions {
 }
 
 /// Bytes of a note: its mark, a completion, pieces of time, whom it tells its time; while lists grow.
-const OF_NOTE: u64 = 400;
+const OF_NOTE: u64 = 250;
 
 /// Bytes of a message or of a part in a collective operation: its dependencies, what is asked and answered, and the times that are
 /// told in all lanes.

@@ -106,7 +106,6 @@ impl<'a> Rebuilding<'a> {
         let place = |mark: u32| self.place_of[mark as usize];
         self.new.begin = self.old.marks.begin.map(place);
         self.new.end = self.old.marks.end.map(place);
-        self.new.threads = self.old.marks.threads.iter().map(|&(what, mark)| (what, place(mark))).collect();
         self.new.borders = self.old.marks.borders.iter().map(|&mark| place(mark)).collect();
         (self.new, self.goals)
     }

@@ -45,7 +45,7 @@ impl Message {
 pub(super) fn of_process(walked: &Walked, matches: &Matches, borders: &[Ticks]) -> Vec<Message> {
     let operations = &walked.operations;
     let number = to_u32(walked.process.number);
-    let mut messages = Vec::new();
+    let mut messages = Vec::with_capacity(operations.sends.len() + operations.receives.len());
     for (at, send) in operations.sends.iter().enumerate() {
         let peer = operations.destinations.list()[send.envelope()].peer;
         if { send.position } == EventNumber::NONE || peer == number || matches.postings.is_alone(at) {

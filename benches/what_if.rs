@@ -55,12 +55,26 @@ pub(crate) const TARGETS: &[Target] = &[
         name: "what-if-memory",
         what: "graph, stencil 4 × 1,000,000, a core",
         wanted: "≤ 24 bytes/event",
-        measure: |bench| {
-            let trace = bench.trace("stencil", 4, 1_000_000)?;
-            at_most(bench.memory_of_what_if(&trace)? / trace.events as f64, 24.0, "bytes/event")
-        },
+        measure: |bench| memory(bench, "stencil"),
+    },
+    Target {
+        name: "what-if-memory-ring",
+        what: "graph, ring 4 × 1,000,000, a core",
+        wanted: "≤ 24 bytes/event",
+        measure: |bench| memory(bench, "ring"),
+    },
+    Target {
+        name: "what-if-memory-all-to-all",
+        what: "graph, all-to-all 4 × 1,000,000, a core",
+        wanted: "≤ 24 bytes/event",
+        measure: |bench| memory(bench, "all-to-all"),
     },
 ];
+
+fn memory(bench: &Bench, pattern: &str) -> Outcome {
+    let trace = bench.trace(pattern, 4, 1_000_000)?;
+    at_most(bench.memory_of_what_if(&trace)? / trace.events as f64, 24.0, "bytes/event")
+}
 
 /// Seconds of the pass with these scenarios.
 fn pass(bench: &Bench, pattern: &str, scenarios: &str) -> Result<f64, Box<dyn std::error::Error>> {

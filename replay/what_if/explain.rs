@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::completions::Completion;
 use super::dependencies::{Dependency, DependencyKind};
 use super::goals::{Goal, Role};
-use super::graph::{DoneMessage, Graph, LocationGraph};
+use super::graph::{DoneAt, DoneMessage, Graph, LocationGraph};
 use super::lines::{Line, Samples, fit, medians};
 use super::marks::Marks;
 use super::nodes::Nodes;
@@ -214,10 +214,10 @@ pub(super) fn explain(
 
 /// Calls a function for each completion, with the messages that it completes and its dependencies.
 fn for_each_completion(of: &LocationGraph, mut each: impl FnMut(&Completion, &[DoneMessage], &[Dependency])) {
-    let (mut done, mut dependencies) = (Vec::new(), Vec::new());
+    let (mut done, mut dependencies, mut found) = (Vec::new(), Vec::new(), DoneAt::default());
     for (at, completion) in (0..).zip(of.marks.completions.iter()) {
         done.clear();
-        done.extend(of.done_of(at));
+        done.extend(of.done_of(at, &mut found));
         dependencies.clear();
         let all = of.dependencies_of(at).iter().map(|&number| of.dependencies.get(number));
         dependencies.extend(all.filter(|dependency| dependency.kind != DependencyKind::IfRendezvous));
@@ -250,8 +250,9 @@ fn set_usual(
     let usual = medians(by_function, exchange)?;
     let first = graph.first;
     for (location, of) in (first..).zip(&mut graph.locations) {
+        let mut found = DoneAt::default();
         for at in 0..of.marks.completions.len() {
-            if of.done_of(at).next().is_none() {
+            if of.done_of(at, &mut found).next().is_none() {
                 let function = function_of(location, &of.marks, &of.marks.completions.get(at));
                 let fitted = usual.get(&function).copied().unwrap_or(0);
                 of.marks.completions.change(at, |completion| completion.fitted = fitted);
@@ -294,10 +295,10 @@ fn set_all(tools: &Tools<'_>, graph: &mut Graph, lines: &LinesOfPairs, nodes: &N
     let resolution = tools.trace.definitions.clock.resolution;
     let mut questions = Vec::new();
     for (location, of) in (graph.first..).zip(&mut graph.locations) {
-        let mut done = Vec::new();
+        let (mut done, mut found) = (Vec::new(), DoneAt::default());
         for at in 0..of.marks.completions.len() {
             done.clear();
-            done.extend(of.done_of(at));
+            done.extend(of.done_of(at, &mut found));
             let (top, rest) = set((location, of), at, &done, (lines, nodes));
             if u64::try_from(rest).is_ok_and(|rest| rest.saturating_mul(LONG_REST) >= resolution) {
                 let end = top + rest;
@@ -390,7 +391,7 @@ fn find_progress(
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     for &Answer { location, completion, partner, mark, time } in &found {
         let of = graph.of(location);
-        let bytes = of.done_of(completion).map(|done| done.bytes).max().unwrap_or(0);
+        let bytes = of.done_of(completion, &mut DoneAt::default()).map(|done| done.bytes).max().unwrap_or(0);
         let number = of.depend(completion, DependencyKind::Progress, bytes, 1);
         of.dependencies.change(number, |it| it.latest = time);
         let goal = Goal::Dependency { location, number, role: Role::Other };
@@ -404,7 +405,7 @@ fn find_progress(
     graph.locations.iter_mut().for_each(LocationGraph::sort);
     for Answer { location, completion, .. } in found {
         let of = graph.of(location);
-        let done: Vec<DoneMessage> = of.done_of(completion).collect();
+        let done: Vec<DoneMessage> = of.done_of(completion, &mut DoneAt::default()).collect();
         set((location, of), completion, &done, lines);
     }
     for of in &mut graph.locations {

@@ -317,8 +317,9 @@ impl<'a, const K: usize> Forward<'a, K> {
                     }
                     has_heard |= !numbers.is_empty();
                     let completion = &of.marks.completions.get(number);
-                    let of_many = numbers.iter().map(|&at| of.dependencies.get(at));
-                    let of_many = of_many.into_iter().find(|dependency| dependency.steps > 0);
+                    let of_many = numbers.iter().filter(|_| completion.is_of_many);
+                    let mut of_many = of_many.map(|&at| of.dependencies.get(at));
+                    let of_many = of_many.find(|dependency| dependency.steps > 0);
                     let mut end: Times<K> = std::array::from_fn(|lane| {
                         place.now[lane].saturating_add(lanes[lane].overhead(
                             completion,

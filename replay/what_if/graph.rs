@@ -6,6 +6,7 @@ use super::compact::Compacted;
 use super::dependencies::{Dependency, DependencyKind, NOBODY};
 use super::goals::Goals;
 use super::marks::Marks;
+use super::near::partition_point_near;
 use crate::ids::Row;
 
 /// A message that was sent, and that a completion completes.
@@ -113,16 +114,17 @@ impl LocationGraph {
         found.ok().map(|at| self.choices[at].1)
     }
 
-    /// The messages of a completion, once all are in order.
-    pub(super) fn done_of(&self, completion: u32) -> impl Iterator<Item = DoneMessage> {
-        let sent = run_of(&self.sent, completion, |sent| sent.completion).iter().map(|sent| DoneMessage {
+    /// The messages of a completion, once all are in order; searched from where those of the last one were found.
+    pub(super) fn done_of(&self, completion: u32, found: &mut DoneAt) -> impl Iterator<Item = DoneMessage> {
+        let sent = run_of(&self.sent, completion, |sent| sent.completion, &mut found.sent);
+        let sent = sent.iter().map(|sent| DoneMessage {
             is_send: true,
             bytes: sent.bytes,
             partner: Some(sent.partner).filter(|&partner| partner != NOBODY),
             posted: Some(sent.posted).filter(|&posted| posted != Ticks::MIN),
         });
         let received = |bytes, partner| DoneMessage { is_send: false, bytes, partner, posted: None };
-        let unknown = run_of(&self.received, completion, |&(completion, _)| completion);
+        let unknown = run_of(&self.received, completion, |&(completion, _)| completion, &mut found.received);
         let unknown = unknown.iter().map(move |&(_, bytes)| received(bytes, None));
         let dependencies = self.dependencies_of(completion).iter();
         let dependencies = dependencies.map(|&number| self.dependencies.get(number));
@@ -132,9 +134,17 @@ impl LocationGraph {
     }
 }
 
+/// Where messages of a completion were found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DoneAt {
+    sent: usize,
+    received: usize,
+}
+
 /// The entries of a completion in a list that is in the order of completions.
-fn run_of<T>(list: &[T], completion: u32, of: impl Fn(&T) -> u32) -> &[T] {
-    let first = list.partition_point(|it| of(it) < completion);
+fn run_of<'l, T>(list: &'l [T], completion: u32, of: impl Fn(&T) -> u32, found: &mut usize) -> &'l [T] {
+    let first = partition_point_near(list, *found, |it| of(it) < completion);
+    *found = first;
     let count = list[first..].iter().take_while(|it| of(it) == completion).count();
     &list[first..first + count]
 }

@@ -233,15 +233,16 @@ impl Lane {
         changes: &RowChanges,
     ) -> Ticks {
         let &Dependency { kind, mut transfer, steps, .. } = dependency;
-        let (mut first, mut by_size) = usual.of(dependency);
+        let mut usual = *usual;
         if let Some(nodes) = &changes.nodes {
-            let new = Usual { nodes, ..*usual };
+            let new = Usual { nodes, ..usual };
             if kind.is_of_message()
                 && dependency.is_remote(usual.location, nodes)
                     != dependency.is_remote(usual.location, usual.nodes)
             {
-                (first, by_size) = new.of(dependency);
+                let (first, by_size) = new.of(dependency);
                 transfer = first.saturating_add(by_size);
+                usual = new;
             }
         }
         if self.is_free(completion) {
@@ -251,7 +252,10 @@ impl Lane {
             return match kind {
                 DependencyKind::Together => completion.fitted,
                 DependencyKind::Progress => 0,
-                _ => first.saturating_add(by_size),
+                _ => {
+                    let (first, by_size) = usual.of(dependency);
+                    first.saturating_add(by_size)
+                }
             };
         }
         let longer = match kind {
@@ -261,14 +265,15 @@ impl Lane {
             kind if kind.is_of_message() => self.add,
             _ => return transfer << self.fine,
         };
-        (self.on_network(transfer, (first, by_size)) << self.fine).saturating_add(longer)
+        (self.on_network(transfer, || usual.of(dependency)) << self.fine).saturating_add(longer)
     }
 
     /// Ticks of a transfer whose usual latency and part by size these are, on the network of the lane. What is beyond both stays.
-    fn on_network(&self, ticks: Ticks, (first, by_size): (Ticks, Ticks)) -> Ticks {
+    fn on_network(&self, ticks: Ticks, usual: impl FnOnce() -> (Ticks, Ticks)) -> Ticks {
         if self.latency == 1.0 && self.bandwidth == 1.0 {
             return ticks;
         }
+        let (first, by_size) = usual();
         let first = ticks.max(0).min(first);
         let by_size = (ticks.max(0) - first).min(by_size);
         scaled(first, |ticks| ticks * self.latency)
@@ -288,7 +293,7 @@ impl Lane {
             () if self.is_fitted && !completion.is_kept => completion.fitted,
             () => match of_many {
                 Some(dependency) if !completion.completes_messages => {
-                    self.on_network(completion.overhead, usual.of(dependency))
+                    self.on_network(completion.overhead, || usual.of(dependency))
                 }
                 _ => completion.overhead,
             },

@@ -71,14 +71,15 @@ impl TimedGraph {
             Ok(lanes.into_iter().map(|lane| lane.end).collect())
         };
         let found = ends(&[
-            plain,
             Lane { add: 1, ..plain },
             Lane { add_to_operation: 1, ..plain },
             Lane { add_to_step: 1, ..plain },
             longer(1),
         ])?;
-        let slope = |at: usize| (found[at] - found[0]).max(0);
-        let (now, in_a_row) = (found[0], slope(4));
+        // Nothing longer is the run as it was.
+        let now = run << fine;
+        let slope = |at: usize| (found[at] - now).max(0);
+        let in_a_row = slope(3);
         let search = |percent: u8| {
             let more = now / 100 * i64::from(percent) + now % 100 * i64::from(percent) / 100;
             let goal = now + more;
@@ -112,9 +113,9 @@ impl TimedGraph {
         }
         let ticks = |parts: i64| parts as f64 / (1_u64 << fine) as f64;
         Ok(Latency {
-            messages: slope(1).cast_unsigned(),
-            operations: slope(2).cast_unsigned(),
-            steps: slope(3).cast_unsigned(),
+            messages: slope(0).cast_unsigned(),
+            operations: slope(1).cast_unsigned(),
+            steps: slope(2).cast_unsigned(),
             tolerance: searches.map(|search| search.has_end.then(|| ticks(search.longer))),
         })
     }

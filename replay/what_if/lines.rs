@@ -34,7 +34,8 @@ impl Line {
 
     /// Ticks for so many bytes, without the intercept.
     pub(super) fn of_size(self, bytes: u64) -> Ticks {
-        let product = i128::from(self.slope) * i128::from(bytes) / i128::from(ONE);
+        // Neither is negative, so that this is a division by `ONE`.
+        let product = (i128::from(self.slope) * i128::from(bytes)) >> ONE.ilog2();
         Ticks::try_from(product).unwrap_or(Ticks::MAX)
     }
 }

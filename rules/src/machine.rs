@@ -347,8 +347,13 @@ fn check_limits(block: Block<'_>, column: usize, limits: Limits, out: &mut [u8])
         return;
     };
     let Limits { least, most, is_wanted } = limits;
-    for (out, &value) in out.iter_mut().zip(&values[block.from..]) {
-        let is_between = (value >= least) & (value <= most);
-        *out = u8::from((is_between == is_wanted) & (value != ABSENT));
+    let values = out.iter_mut().zip(&values[block.from..]);
+    if is_wanted {
+        // What is absent is less than any limit.
+        values.for_each(|(out, &value)| *out = u8::from((value >= least) & (value <= most)));
+    } else {
+        values.for_each(|(out, &value)| {
+            *out = u8::from(((value < least) | (value > most)) & (value != ABSENT));
+        });
     }
 }

@@ -12,6 +12,9 @@ use crate::suggest::suggestion;
 use crate::template::Template;
 use crate::{Type, parse};
 
+/// Different values that a rule gathers of each group at most: groups may be many.
+const MOST_GATHERED: usize = 32;
+
 /// Makes a rule of what files say about it; `None` if anything is wrong with it.
 pub(super) fn rule(
     schema: &Schema,
@@ -82,6 +85,11 @@ pub(super) fn rule(
         if let Some(code) = compiled(&mut scope, check::Over::Group, text, problems) {
             shows.push((text.text.clone(), code));
         }
+    }
+    if scope.aggregates.len() > MOST_GATHERED {
+        let message =
+            format!("{} values of each group, expected at most {MOST_GATHERED}", scope.aggregates.len());
+        problems.add(place_of(known), message);
     }
     if problems.len() > before {
         return None;

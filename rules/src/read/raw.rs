@@ -98,7 +98,7 @@ pub(super) fn read(file: usize, source: &Source, problems: &mut Problems) -> Raw
         problems.add(start, format!("file of {} bytes, expected at most {LONGEST}", source.text.len()));
         return RawFile::default();
     }
-    let is_sign = |byte: &u8| matches!(byte, b'\n' | b'=' | b',' | b'[' | b']' | b'{' | b'}' | b'\\');
+    let is_sign = |byte: &u8| matches!(byte, b'\n' | b'\r' | b'=' | b',' | b'[' | b']' | b'{' | b'}' | b'\\');
     let signs = source.text.bytes().filter(is_sign).count();
     if signs > MOST_SIGNS {
         let message = format!(

@@ -430,6 +430,9 @@ fn sizes_are_limited() {
     let long = vec!["wait > 1 s"; 40].join(" or ");
     let message = "3:7: `where` takes 79 steps for each row, expected at most 64";
     assert_eq!(problem(&filter(&long)), message);
+    let sums: Vec<String> = (1..=33).map(|at| format!("sum(wait * {at})")).collect();
+    let message = "3:7: 33 values of each group, expected at most 32";
+    assert_eq!(problem(&when(&format!("{} > 1 s", sums.join(" + ")))), message);
     let define = |name: &str, of: &str| format!("{name} = '{}'\n", vec![of; 100].join(" + "));
     let text = when("b > 1") + "[define]\n" + &define("a", "count()") + &define("b", "a");
     assert!(problem(&text).contains("expressions of a rule with more than 1024 parts"));

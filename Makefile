@@ -8,7 +8,7 @@ CARGO_FLAGS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 # What make fuzz runs, and for how long each.
-TARGETS ?= anchor definitions local_definitions events cubex command_line recording gates details cubepl
+TARGETS ?= anchor definitions local_definitions events cubex command_line recording gates details cubepl rules
 SECONDS ?= 60
 
 export MPICC

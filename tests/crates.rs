@@ -9,7 +9,7 @@ const ARCHITECTURE: &str = include_str!("../docs/architecture.md");
 /// Manifests of all crates by their folders; the root manifest is the analyzer's.
 fn manifests() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = ["patterns", "structure", "diagnostics", "benches/generate", "replay/show"]
+    let mut folders = ["patterns", "structure", "rules", "diagnostics", "benches/generate", "replay/show"]
         .map(String::from)
         .to_vec();
     for folder in ["formats", "measurement"] {

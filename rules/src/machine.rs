@@ -2,6 +2,8 @@
 //!
 //! A number that is not there is NaN: arithmetic passes it on, and a comparison with it is false, as advice 5.2 asks.
 
+use rustc_hash::FxHashMap;
+
 use crate::code::{Kind, Test};
 use crate::parse::{Arithmetic, Compare};
 use crate::program::{Constant, Place, Program, REGISTERS, Step};
@@ -12,11 +14,21 @@ use crate::template::whole;
 /// Names up to this number are tested once each; a table for more would be too large.
 const MOST_REMEMBERED: usize = 1 << 22;
 
-/// Registers of a block.
+/// Registers of a block, and what several programs need of it.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) numbers: Vec<Vec<f64>>,
     pub(crate) flags: Vec<Vec<u8>>,
+    shared: Vec<Shared>,
+}
+
+/// A comparison of a column with a constant that several programs have: worked out once a block (advice 5.3).
+#[derive(Debug)]
+struct Shared {
+    column: usize,
+    limits: Limits,
+    is_known: bool,
+    flags: Vec<u8>,
 }
 
 /// A program with the constants of a run.
@@ -26,12 +38,14 @@ pub(crate) struct Bound<'r> {
     pub(crate) constants: Vec<f64>,
     /// For each step the limits that a column is between, if it is about such.
     limits: Vec<Option<Limits>>,
+    /// For each step where the machine has it for several programs.
+    shared: Vec<Option<usize>>,
     /// For each test what is known of names.
     known: Vec<Vec<u8>>,
 }
 
 /// From where to where values fulfil a comparison, or do not; none is [`ABSENT`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Limits {
     least: i64,
     most: i64,
@@ -53,8 +67,22 @@ impl<'r> Bound<'r> {
             Step::Limit { compare, constant, .. } => Some(limits(compare, constants[constant])),
             _ => None,
         });
-        let limits = limits.collect();
-        Bound { program, limits, constants, known: vec![Vec::new(); program.tests.len()] }
+        Bound {
+            program,
+            limits: limits.collect(),
+            constants,
+            shared: vec![None; program.steps.len()],
+            known: vec![Vec::new(); program.tests.len()],
+        }
+    }
+
+    /// Comparisons of columns with constants.
+    fn comparisons(&self) -> impl Iterator<Item = (usize, usize, Limits)> {
+        let steps = self.program.steps.iter().zip(&self.limits).enumerate();
+        steps.filter_map(|(at, (step, limits))| match step {
+            Step::Limit { column, .. } => Some((at, *column, (*limits)?)),
+            _ => None,
+        })
     }
 }
 
@@ -93,18 +121,61 @@ fn limits(compare: Compare, constant: f64) -> Limits {
 
 impl Machine {
     pub(crate) fn new() -> Machine {
-        Machine { numbers: vec![vec![0.0; BLOCK]; REGISTERS], flags: vec![vec![0; BLOCK]; REGISTERS] }
+        let numbers = vec![vec![0.0; BLOCK]; REGISTERS];
+        Machine { numbers, flags: vec![vec![0; BLOCK]; REGISTERS], shared: Vec::new() }
+    }
+
+    /// Finds comparisons that several of these programs have, or one has several times.
+    pub(crate) fn share<'b, 'r: 'b>(&mut self, programs: impl Iterator<Item = &'b mut Bound<'r>>) {
+        let mut programs: Vec<&mut Bound<'r>> = programs.collect();
+        let mut uses: FxHashMap<(usize, Limits), usize> = FxHashMap::default();
+        for (_, column, limits) in programs.iter().flat_map(|program| program.comparisons()) {
+            *uses.entry((column, limits)).or_default() += 1;
+        }
+        let mut places: FxHashMap<(usize, Limits), usize> = FxHashMap::default();
+        for program in &mut programs {
+            let comparisons: Vec<_> = program.comparisons().collect();
+            for (at, column, limits) in
+                comparisons.into_iter().filter(|&(_, column, limits)| uses[&(column, limits)] > 1)
+            {
+                let place = *places.entry((column, limits)).or_insert_with(|| {
+                    self.shared.push(Shared { column, limits, is_known: false, flags: vec![0; BLOCK] });
+                    self.shared.len() - 1
+                });
+                program.shared[at] = Some(place);
+            }
+        }
+    }
+
+    /// Begins another block.
+    pub(crate) fn forget(&mut self) {
+        self.shared.iter_mut().for_each(|shared| shared.is_known = false);
+    }
+
+    /// What several programs need of a block.
+    fn shared(&mut self, place: usize, block: Block<'_>) -> &[u8] {
+        let shared = &mut self.shared[place];
+        if !shared.is_known {
+            check_limits(block, shared.column, shared.limits, &mut shared.flags);
+            shared.is_known = true;
+        }
+        &shared.flags[..block.count]
     }
 
     /// Runs a program; its result is where the program says.
     pub(crate) fn run(&mut self, bound: &mut Bound<'_>, block: Block<'_>, names: &dyn Names) {
-        for (step, limits) in bound.program.steps.iter().zip(&bound.limits) {
+        for (at, (step, limits)) in bound.program.steps.iter().zip(&bound.limits).enumerate() {
             match step {
                 &Step::Load { column, to } => load(block, column, &mut self.numbers[to]),
                 &Step::LoadFlags { column, to } => load_flags(block, column, &mut self.flags[to]),
                 &Step::Limit { column, to, .. } => {
                     let limits = limits.expect("made for such steps");
-                    check_limits(block, column, limits, &mut self.flags[to]);
+                    let mut out = std::mem::take(&mut self.flags[to]);
+                    match bound.shared[at] {
+                        Some(place) => out[..block.count].copy_from_slice(self.shared(place, block)),
+                        None => check_limits(block, column, limits, &mut out),
+                    }
+                    self.flags[to] = out;
                 }
                 &Step::Arithmetic { sign, a, b, to } => {
                     let operands = (a, b, &*bound.constants, block.count);

@@ -56,6 +56,11 @@ impl<'r> OfRule<'r> {
             series: FxHashMap::default(),
         }
     }
+
+    fn programs(&mut self) -> impl Iterator<Item = &mut Bound<'r>> {
+        let inputs = self.inputs.iter_mut().flat_map(|(input, weight)| [Some(input), weight.as_mut()]);
+        self.filter.iter_mut().chain(inputs.flatten())
+    }
 }
 
 impl Rules {
@@ -65,12 +70,15 @@ impl Rules {
     pub fn scanner(&self, over: Over, run: &Run) -> Scanner<'_> {
         let table = &self.schema.tables[over.table];
         let rules = self.rules.iter().enumerate().filter(|(_, rule)| rule.over == over);
-        let rules = rules.map(|(position, rule)| OfRule::new(position, rule, run)).collect();
+        let mut rules: Vec<OfRule<'_>> =
+            rules.map(|(position, rule)| OfRule::new(position, rule, run)).collect();
+        let mut machine = Machine::new();
+        machine.share(rules.iter_mut().flat_map(OfRule::programs));
         Scanner {
             columns: &table.columns,
             run: run.clone(),
             rules,
-            machine: Machine::new(),
+            machine,
             chosen: Vec::with_capacity(BLOCK),
             groups: Vec::with_capacity(BLOCK),
         }
@@ -98,6 +106,7 @@ impl Scanner<'_> {
         check(self.columns, rows);
         for from in (0..rows.count).step_by(BLOCK) {
             let block = Block { columns: rows.columns, from, count: BLOCK.min(rows.count - from) };
+            self.machine.forget();
             for of_rule in &mut self.rules {
                 let totals = &mut totals.rules[of_rule.position];
                 if totals.has_too_many || only.is_some_and(|only| !only.contains(&of_rule.position)) {

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{add, outcome, rule, rules};
-use crate::{ABSENT, Malformed, Over, Rules, Totals};
+use super::{Known, add, filter, outcome, rule, rules, run};
+use crate::{ABSENT, Malformed, Over, Rules, Site, Totals};
 
 const OVER: Over = Over { table: 0, event: None };
 
@@ -44,7 +44,68 @@ fn totals(rules: &Rules, rows: &[Row]) -> Totals {
     totals
 }
 
+/// Conditions about columns that rows of these tests have.
+fn conditions() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        (0i64..100).prop_map(|limit| format!("wait > {limit} us")),
+        (0i64..100).prop_map(|limit| format!("{limit} us != wait")),
+        (0i64..20).prop_map(|limit| format!("bytes / 3 B <= {limit}.5")),
+        (0i64..4).prop_map(|rank| format!("rank == {rank}")),
+        Just("rank != last_rank".to_owned()),
+        Just("operation == Bcast".to_owned()),
+        Just("operation in [Reduce, Barrier]".to_owned()),
+        Just("under(\"*/solve\")".to_owned()),
+        Just("max(wait, 20 us) - abs(5 us - wait) < clamp(wait, 10 us, 30 us) * 2".to_owned()),
+        Just("wait / (bytes / 1 B) >= 0 s".to_owned()),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("(({a}) and ({b}))")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("(({a}) or not ({b}))")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("(({a}) == ({b}))")),
+            (inner.clone(), inner.clone(), inner).prop_map(|(a, b, c)| format!("(if {a} then {b} else {c})")),
+        ]
+    })
+}
+
 proptest! {
+    #[test]
+    fn rows_that_are_chosen_are_those_whose_site_would_allow_it_if_all_were_known(
+        condition in conditions(), rows in rows()
+    ) {
+        let rules = rules(&filter(&condition));
+        let chosen = totals(&rules, &rows);
+        let scanner = rules.scanner(OVER, &run());
+        let fulfils = |row: &&Row| {
+            let values = [(7, row.0), (8, row.1), (0, row.2), (1, row.3), (3, row.4), (4, row.5)];
+            !scanner.rules_at(&Site { values: &values }, &Known).is_empty()
+        };
+        let expected = rows.iter().filter(fulfils).count();
+        let count = chosen.rules[0].groups.first().map_or(0, |group| group.rows);
+        prop_assert_eq!(count, u64::try_from(expected).unwrap(), "{}", condition);
+    }
+
+    #[test]
+    fn a_site_never_rules_out_what_a_row_fulfils(condition in conditions(), rows in rows()) {
+        let rules = rules(&filter(&condition));
+        let scanner = rules.scanner(OVER, &run());
+        for row in rows {
+            let chosen = totals(&rules, &[row]).groups(0) > 0;
+            let may_hold = !scanner.rules_at(&Site { values: &[(8, row.1), (0, row.2)] }, &Known).is_empty();
+            prop_assert!(may_hold || !chosen, "{}", condition);
+        }
+    }
+
+    #[test]
+    fn a_rule_finds_the_same_beside_others(one in conditions(), other in conditions(), rows in rows()) {
+        let text = |id: &str, condition: &str| filter(condition).replace("a/b", id).replace("format = 1\n", "");
+        let all = rules(&format!("format = 1\n{}{}{}", text("a/b", &one), text("a/c", &other), text("a/d", &one)));
+        let (alone, beside) = (totals(&rules(&filter(&one)), &rows), totals(&all, &rows));
+        prop_assert_eq!(&beside.rules[0], &alone.rules[0]);
+        prop_assert_eq!(&beside.rules[2], &alone.rules[0]);
+        prop_assert_eq!(&beside.rules[1], &totals(&rules(&filter(&other)), &rows).rules[0]);
+    }
+
     #[test]
     fn any_ranks_at_any_workers_in_any_order_make_the_same_words(
         rows in rows(), workers in proptest::collection::vec(0usize..3, 4), order in Just([0, 1, 2]).prop_shuffle()

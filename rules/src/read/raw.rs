@@ -14,7 +14,7 @@ const FORMAT: u64 = 1;
 /// The longest file, in bytes (advice 5.3).
 const LONGEST: usize = 1 << 20;
 
-/// Signs of TOML in a file at most: line ends, `=`, `,`, brackets, braces, backslashes. The time that a file takes to read is
+/// Signs of TOML in a file at most: line ends, `=`, `,`, dots, brackets, braces, backslashes. The time that a file takes to read is
 /// in proportion to them, and the largest file would take seconds.
 const MOST_SIGNS: usize = 1 << 16;
 
@@ -98,11 +98,12 @@ pub(super) fn read(file: usize, source: &Source, problems: &mut Problems) -> Raw
         problems.add(start, format!("file of {} bytes, expected at most {LONGEST}", source.text.len()));
         return RawFile::default();
     }
-    let is_sign = |byte: &u8| matches!(byte, b'\n' | b'\r' | b'=' | b',' | b'[' | b']' | b'{' | b'}' | b'\\');
+    let is_sign =
+        |byte: &u8| matches!(byte, b'\n' | b'\r' | b'.' | b'=' | b',' | b'[' | b']' | b'{' | b'}' | b'\\');
     let signs = source.text.bytes().filter(is_sign).count();
     if signs > MOST_SIGNS {
         let message = format!(
-            "file with {signs} lines, =, commas, brackets and backslashes, expected at most {MOST_SIGNS}"
+            "file with {signs} lines, =, commas, dots, brackets and backslashes, expected at most {MOST_SIGNS}"
         );
         problems.add(start, message);
         return RawFile::default();

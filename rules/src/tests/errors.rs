@@ -409,7 +409,8 @@ fn sets_are_checked() {
 #[test]
 fn sizes_are_limited() {
     assert_eq!(problem(&"#".repeat((1 << 20) + 1)), "1:1: file of 1048577 bytes, expected at most 1048576");
-    let signs = "1:1: file with 65537 lines, =, commas, brackets and backslashes, expected at most 65536";
+    let signs =
+        "1:1: file with 65537 lines, =, commas, dots, brackets and backslashes, expected at most 65536";
     assert_eq!(problem(&"\n".repeat(65_537)), signs);
     let many: String = (0..257)
         .map(|at| when("count() > 0").replace("a/b", &format!("a/r{at}")).replace("format = 1\n", ""))

@@ -162,10 +162,16 @@ impl Machine {
         &shared.flags[..block.count]
     }
 
-    /// Runs a program; its result is where the program says.
-    pub(crate) fn run(&mut self, bound: &mut Bound<'_>, block: Block<'_>, names: &dyn Names) {
+    /// Runs a program; its result is where the program says. Returns whether it came to its end: else it is a condition that
+    /// no row fulfils.
+    pub(crate) fn run(&mut self, bound: &mut Bound<'_>, block: Block<'_>, names: &dyn Names) -> bool {
         for (at, (step, limits)) in bound.program.steps.iter().zip(&bound.limits).enumerate() {
             match step {
+                &Step::Stop { flags } => {
+                    if !self.flags[flags][..block.count].contains(&1) {
+                        return false;
+                    }
+                }
                 &Step::Load { column, to } => load(block, column, &mut self.numbers[to]),
                 &Step::LoadFlags { column, to } => load_flags(block, column, &mut self.flags[to]),
                 &Step::Limit { column, to, .. } => {
@@ -244,6 +250,7 @@ impl Machine {
                 }
             }
         }
+        true
     }
 
     /// The number of a row at a place.

@@ -48,6 +48,10 @@ impl Default for Place {
 /// A step: for all rows of the block, from registers and columns into a register. It is never one of those that are read.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Step {
+    /// Ends the program if no row is true: the result is true of none.
+    Stop {
+        flags: usize,
+    },
     Load {
         column: usize,
         to: usize,
@@ -144,20 +148,35 @@ pub(crate) enum Step {
 /// # Errors
 /// If it takes too many steps or registers: how many of which.
 pub(crate) fn compile(code: &Code) -> Result<Program, String> {
-    let mut compiler = Compiler {
-        code,
-        sizes: sizes(code),
-        program: Program::default(),
-        numbers: (0..REGISTERS).rev().collect(),
-        flags: (0..REGISTERS).rev().collect(),
-    };
+    let mut compiler = Compiler::new(code);
     let result = compiler.node(code.root())?;
-    let mut program = compiler.program;
-    if program.steps.len() > MOST_STEPS {
-        return Err(format!("{} steps for each row, expected at most {MOST_STEPS}", program.steps.len()));
+    compiler.finish(result)
+}
+
+/// Compiles a condition. Of what is joined by `and` the shortest part comes first, and nothing else is worked out for a block
+/// in which no row fulfils it.
+///
+/// # Errors
+/// As those of [`compile`].
+pub(crate) fn compile_condition(code: &Code) -> Result<Program, String> {
+    let mut compiler = Compiler::new(code);
+    let mut parts = Vec::new();
+    let mut open = vec![code.root()];
+    while let Some(node) = open.pop() {
+        match code.nodes[node].0 {
+            Op::And(a, b) => open.extend([b, a]),
+            _ => parts.push(node),
+        }
     }
-    program.result = result;
-    Ok(program)
+    parts.sort_by_key(|&part| compiler.sizes[part]);
+    let mut whole = compiler.node(parts[0])?;
+    for &part in &parts[1..] {
+        let flags = register(whole);
+        compiler.program.steps.push(Step::Stop { flags });
+        let next = compiler.node(part)?;
+        whole = compiler.makes_flag(whole, next, |to| Step::And { a: flags, b: register(next), to })?;
+    }
+    compiler.finish(whole)
 }
 
 /// For each node how many nodes it has below, to begin with the larger operand: that takes the fewest registers.
@@ -189,7 +208,27 @@ struct Compiler<'c> {
     flags: Vec<usize>,
 }
 
-impl Compiler<'_> {
+impl<'c> Compiler<'c> {
+    fn new(code: &'c Code) -> Compiler<'c> {
+        Compiler {
+            code,
+            sizes: sizes(code),
+            program: Program::default(),
+            numbers: (0..REGISTERS).rev().collect(),
+            flags: (0..REGISTERS).rev().collect(),
+        }
+    }
+
+    fn finish(mut self, result: Place) -> Result<Program, String> {
+        let is_work = |step: &&Step| !matches!(step, Step::Stop { .. });
+        let steps = self.program.steps.iter().filter(is_work).count();
+        if steps > MOST_STEPS {
+            return Err(format!("{steps} steps for each row, expected at most {MOST_STEPS}"));
+        }
+        self.program.result = result;
+        Ok(self.program)
+    }
+
     fn number(&mut self) -> Result<usize, String> {
         self.numbers.pop().ok_or_else(too_many_registers)
     }
@@ -387,5 +426,43 @@ fn turned(compare: Compare) -> Compare {
         Compare::AtLeast => Compare::AtMost,
         Compare::More => Compare::Less,
         same @ (Compare::Equal | Compare::Different) => same,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{filter, rules};
+
+    fn steps(condition: &str) -> Vec<Step> {
+        rules(&filter(condition)).rules()[0].programs.filter.clone().unwrap().steps
+    }
+
+    #[test]
+    fn a_column_compared_with_a_constant_is_one_step_on_whichever_side_it_is() {
+        let [Step::Limit { compare: Compare::More, column: 1, .. }] = steps("wait > 5 ms")[..] else {
+            panic!()
+        };
+        assert_eq!(steps("5 ms < wait"), steps("wait > 5 ms"));
+    }
+
+    #[test]
+    fn the_shortest_part_of_a_condition_comes_first_and_may_be_the_last() {
+        let steps = steps("wait + completion > 5 ms and bytes > 1 B");
+        assert!(matches!(steps[..2], [Step::Limit { column: 3, .. }, Step::Stop { .. }]), "{steps:?}");
+        assert!(matches!(steps.last(), Some(Step::And { .. })));
+    }
+
+    #[test]
+    fn the_larger_operand_comes_first_so_that_few_registers_are_needed() {
+        let nested = (0..20).fold("wait".to_owned(), |inner, _| format!("(completion - {inner})"));
+        let used = steps(&format!("{nested} > 0 s"))
+            .iter()
+            .filter_map(|step| match step {
+                Step::Arithmetic { to, .. } | Step::Load { to, .. } => Some(*to),
+                _ => None,
+            })
+            .max();
+        assert_eq!(used, Some(2));
     }
 }

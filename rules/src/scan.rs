@@ -155,8 +155,9 @@ fn choose(
         chosen.extend(0..block.count);
         return;
     };
-    machine.run(filter, block, names);
-    let Place::Flags(register) = filter.program.result else { return };
+    let (true, Place::Flags(register)) = (machine.run(filter, block, names), filter.program.result) else {
+        return;
+    };
     let flags = &machine.flags[register][..block.count];
     chosen.extend(flags.iter().enumerate().filter(|(_, flag)| **flag == 1).map(|(row, _)| row));
 }

@@ -4,7 +4,7 @@ use super::{Known, is_name, missing, patterns, place_of, tree};
 use crate::check::{self, Definition, Scope};
 use crate::code::{Aggregate, Code, Gather, Of, Op, Test};
 use crate::parse::{Binary, NodeKind, Tree};
-use crate::program::compile;
+use crate::program::{compile, compile_condition};
 use crate::rule::{Claims, Event, EventKind, Gain, Over, Place, Programs, Rule, Scenario, can_group};
 use crate::schema::{Grouping, Schema, Table};
 use crate::source::{Problems, Text, quoted};
@@ -142,7 +142,8 @@ fn outside(filter: Option<Code>, path: usize, patterns: &[String]) -> Code {
 
 /// Programs of a rule, or why one is too long; what is gathered is named in the message.
 fn programs(filter: Option<&Code>, aggregates: &[Aggregate]) -> Result<Programs, String> {
-    let filter = filter.map(compile).transpose().map_err(|message| format!("`where` takes {message}"))?;
+    let filter =
+        filter.map(compile_condition).transpose().map_err(|message| format!("`where` takes {message}"))?;
     let of_aggregate = |aggregate: &Aggregate| {
         Ok((compile(&aggregate.input)?, aggregate.weight.as_ref().map(compile).transpose()?))
     };

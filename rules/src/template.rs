@@ -104,8 +104,11 @@ fn placeholder(
 ) -> Option<Piece> {
     let inside = &text.text[at.clone()];
     let (expression, format) = match inside.rsplit_once(':') {
-        Some((expression, format)) => (expression, Some(format)),
-        None => (inside, None),
+        // A colon may also stand in a text.
+        Some((expression, format)) if format.chars().all(|c| c.is_alphanumeric() || c == '%') => {
+            (expression, Some(format))
+        }
+        _ => (inside, None),
     };
     let tree = match parse::parse(expression) {
         Ok(tree) => tree,

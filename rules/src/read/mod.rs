@@ -58,6 +58,8 @@ struct Known {
     id: Text,
     library: Option<String>,
     is_off: bool,
+    /// Values of `let` in its own file; those that sets add come behind them.
+    own_lets: usize,
 }
 
 /// Rules of all files by id.
@@ -79,7 +81,13 @@ fn rules_of(files: &[RawFile], problems: &mut Problems) -> BTreeMap<String, Know
             problems.add(id.start(), format!("more than {MOST_RULES} rules in all files"));
             break;
         } else {
-            let rule = Known { raw: raw.clone(), id: id.clone(), library: library.clone(), is_off: false };
+            let rule = Known {
+                raw: raw.clone(),
+                id: id.clone(),
+                library: library.clone(),
+                is_off: false,
+                own_lets: raw.lets.len(),
+            };
             known.insert(id.text.clone(), rule);
         }
     }

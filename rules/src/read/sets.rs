@@ -60,6 +60,8 @@ fn change(set: &RawSet, known: &mut Known) {
             None => raw.lets.push((name.clone(), text.clone())),
         }
     }
+    // Which file came first must not decide which name may use which.
+    raw.lets[known.own_lets..].sort_by(|a, b| a.0.text.cmp(&b.0.text));
     for key in FINDS {
         if let Some(text) = set.finds.get(key) {
             raw.finds.insert(key, text.clone());

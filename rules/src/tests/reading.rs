@@ -117,3 +117,19 @@ fn numbers_need_no_quotes() {
     let text = when("count() > 0").replace("title", "confidence = 0.8\ntitle");
     assert!(read(&text).is_ok());
 }
+
+#[test]
+fn names_that_sets_add_have_the_order_of_the_alphabet_whatever_the_order_of_files() {
+    let base = Source::new("a.toml", when("count() > 0"));
+    let set = |lines: &str| Source::new("b.toml", format!("format = 1\n[set.\"a/b\"]\n{lines}"));
+    let (first, second) = (set("let.a = 'sum(wait)'"), set("let.b = 'a * 2'"));
+    let one = read_files(&[base.clone(), first.clone(), second.clone()], &schema()).unwrap();
+    assert_eq!(read_files(&[second, first, base], &schema()).unwrap(), one);
+}
+
+#[test]
+fn a_colon_in_a_text_of_a_placeholder_is_no_format() {
+    let text =
+        when("count() > 0").replace("\"a\"", "\"{share(region == 'a:b')} {share(region == 'a:b'):%}\"");
+    assert!(read(&text).is_ok());
+}

@@ -48,6 +48,18 @@ impl Rules {
     }
 }
 
+impl Rules {
+    /// Columns that conditions of rules over a table read and that depend on the call site only, by position: what to ask
+    /// [`crate::Scanner::rules_at`] with.
+    #[must_use]
+    pub fn columns_of_site(&self, over: Over) -> Vec<usize> {
+        let rules = self.rules.iter().filter(|rule| rule.over == over);
+        let read: BTreeSet<usize> = rules.flat_map(|rule| &rule.filter).flat_map(Code::columns).collect();
+        let columns = &self.schema.tables[over.table].columns;
+        read.into_iter().filter(|&column| columns[column].is_of_site).collect()
+    }
+}
+
 /// A table, and the event that its rows are instances of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Over {

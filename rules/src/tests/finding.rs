@@ -262,6 +262,18 @@ fn conditions_that_cannot_hold_at_a_site_are_known_before_its_rows() {
 }
 
 #[test]
+fn columns_that_are_read_are_known_and_which_of_them_are_of_the_site() {
+    let text = rule(
+        "where = 'operation == Barrier and wait > 1 s'\nby = ['path']",
+        "when = 'sum(bytes) > 1 B'\nseverity = '1 s'",
+    );
+    let rules = rules(&text);
+    let over = rules.rules()[0].over();
+    assert_eq!(rules.columns(over), [0, 1, 3, 8]);
+    assert_eq!(rules.columns_of_site(over), [0]);
+}
+
+#[test]
 fn rules_that_are_left_out_at_a_site_gather_nothing() {
     let rules = rules(&when("count() > 0"));
     let mut totals = rules.totals();

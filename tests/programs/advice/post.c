@@ -1,0 +1,56 @@
+/* In pairs of ranks one puts something into the window of the other one in each step, in turn, which opens it only when it has
+ * worked.
+ * FIRST ADVICE: rma/late-post.
+ * FIXED: it opens its window ahead of its work, and looks after it behind that. A step takes 20 milliseconds instead of 40.
+ * RANKS: 4; WHAT-IF: none opens windows earlier */
+#include "exchange.h"
+#include "window.h"
+
+enum { STEPS = 20 };
+
+WORK(relax)
+
+static MPI_Group group;
+
+NOINLINE void open_window(void) { OK(MPI_Win_post(group, 0, window)); }
+
+NOINLINE void await_data(void) { OK(MPI_Win_wait(window)); }
+
+NOINLINE void put(void) {
+    OK(MPI_Win_start(group, 0, window));
+    OK(MPI_Put(own, COUNT * scale, MPI_DOUBLE, partner(), 0, COUNT * scale, MPI_DOUBLE, window));
+}
+
+NOINLINE void complete(void) { OK(MPI_Win_complete(window)); }
+
+NOINLINE void take(void) {
+    if (is_fixed) open_window();
+    relax(20);
+    if (!is_fixed) open_window();
+    await_data();
+}
+
+NOINLINE void give(void) {
+    put();
+    complete();
+    relax(20);
+}
+
+int main(int argc, char **argv) {
+    begin(argc, argv, 2);
+    CHECK(size % 2 == 0);
+    own = (double *)bytes(8 * COUNT);
+    group = group_of(partner());
+    create_window();
+    for (int step = 0; step < STEPS; step++) {
+        own[0] = step;
+        if (gives(step)) give();
+        else take();
+        CHECK(gives(step) || memory[0] == step);
+    }
+    free_window();
+    OK(MPI_Group_free(&group));
+    free(own);
+    end();
+    return 0;
+}

@@ -7,7 +7,7 @@
  * RANKS: 4; WHAT-IF: eager=all */
 #include "exchange.h"
 
-enum { STEPS = 20, LENGTH = 1 << 20 };
+enum { STEPS = 20, LENGTH = 256 << 10 };
 
 WORK(compute)
 

@@ -5,7 +5,7 @@
  * RANKS: 4; WHAT-IF: balance=compute */
 #include "exchange.h"
 
-enum { STEPS = 30, LENGTH = 1 << 20 };
+enum { STEPS = 30, LENGTH = 256 << 10 };
 
 WORK(compute)
 

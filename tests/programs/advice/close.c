@@ -23,19 +23,6 @@ NOINLINE void put(void) {
 
 NOINLINE void complete(void) { OK(MPI_Win_complete(window)); }
 
-NOINLINE void take(void) {
-    open_window();
-    await_data();
-    relax(20);
-}
-
-NOINLINE void give(void) {
-    put();
-    if (is_fixed) complete();
-    relax(20);
-    if (!is_fixed) complete();
-}
-
 int main(int argc, char **argv) {
     begin(argc, argv, 2);
     CHECK(size % 2 == 0);
@@ -44,8 +31,11 @@ int main(int argc, char **argv) {
     create_window();
     for (int step = 0; step < STEPS; step++) {
         own[0] = step;
-        if (gives(step)) give();
-        else take();
+        if (gives(step)) put();
+        else open_window(), await_data();
+        if (gives(step) && is_fixed) complete();
+        relax(20);
+        if (gives(step) && !is_fixed) complete();
         CHECK(gives(step) || memory[0] == step);
     }
     free_window();

@@ -23,19 +23,6 @@ NOINLINE void put(void) {
 
 NOINLINE void complete(void) { OK(MPI_Win_complete(window)); }
 
-NOINLINE void take(void) {
-    if (is_fixed) open_window();
-    relax(20);
-    if (!is_fixed) open_window();
-    await_data();
-}
-
-NOINLINE void give(void) {
-    put();
-    complete();
-    relax(20);
-}
-
 int main(int argc, char **argv) {
     begin(argc, argv, 2);
     CHECK(size % 2 == 0);
@@ -44,8 +31,13 @@ int main(int argc, char **argv) {
     create_window();
     for (int step = 0; step < STEPS; step++) {
         own[0] = step;
-        if (gives(step)) give();
-        else take();
+        if (gives(step)) put(), complete();
+        else if (is_fixed) open_window();
+        relax(20);
+        if (!gives(step)) {
+            if (!is_fixed) open_window();
+            await_data();
+        }
         CHECK(gives(step) || memory[0] == step);
     }
     free_window();

@@ -1,4 +1,4 @@
-/* In pairs of ranks one puts something into the window of the other one in each step, in turn, and goes on to work before it says that
+/* In pairs of ranks one puts something into the window of the other one in each step, in turn, and works before it says that
  * this is complete. The other one waits for that, and works then.
  * FIRST ADVICE: rma/early-close.
  * FIXED: it is complete before the work. A step takes 20 milliseconds instead of 40.

@@ -7,7 +7,7 @@
  * RANKS: 4, 8, 16; WHAT-IF: early-send=MPI_Isend */
 #include "advice.h"
 
-enum { STEPS = 8, BORDER = 3200, PARTS = 9 };
+enum { STEPS = 8, BORDER = 3200 };
 
 WORK(relax_border)
 WORK(relax)
@@ -36,6 +36,8 @@ NOINLINE void await_borders(void) { OK(MPI_Waitall(4, requests, no_statuses)); }
 
 int main(int argc, char **argv) {
     begin(argc, argv, 2);
+    /* Between two parts of the work is time to look after the borders. */
+    const int parts = is_fixed ? 9 : 1;
     char *in = bytes(2 * BORDER), *out = bytes(BORDER);
     for (int step = 0; step < STEPS; step++) {
         const int inspects = rank == step % size;
@@ -43,12 +45,12 @@ int main(int argc, char **argv) {
         receive_early(in);
         relax_border(10);
         if (is_fixed) send_borders(out);
-        for (int part = 0; part < PARTS; part++) {
-            relax(90.0 / PARTS);
+        for (int part = 0; part < parts; part++) {
+            relax(90.0 / parts);
             if (is_fixed) look_after_borders();
         }
-        for (int part = 0; inspects && part < 6; part++) {
-            inspect(10);
+        for (int part = 0; inspects && part < parts; part++) {
+            inspect(60.0 / parts);
             if (is_fixed) look_after_borders();
         }
         if (!is_fixed) send_borders(out);

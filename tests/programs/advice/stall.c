@@ -1,5 +1,5 @@
-/* Pairs of ranks start their exchange before they relax, in turn 10 and 30 milliseconds, and await it behind that. The message is
- * so long that libraries move it only while both are in MPI: so each waits until the other has relaxed, too.
+/* Pairs of ranks start their exchange before they relax, in turn 10 and 30 milliseconds, and await it behind that. The message
+ * is so long that libraries move it only while both are in MPI: so each waits until the other has relaxed, too.
  * FIRST ADVICE: p2p/no-progress, at MPI_Waitall.
  * FIXED: MPI_Testall every 2 milliseconds. A step takes 20 milliseconds on average, instead of 30.
  * RANKS: 2, 4; WHAT-IF: ideal */
@@ -28,11 +28,11 @@ int main(int argc, char **argv) {
     CHECK(size % 2 == 0);
     char *in = bytes(LENGTH), *out = bytes(LENGTH);
     for (int step = 0; step < STEPS; step++) {
-        const int parts = (step + rank) % 2 ? 15 : 5;
+        const int work = (step + rank) % 2 ? 30 : 10, parts = is_fixed ? work / 2 : 1;
         out[0] = (char)(step + 1);
         begin_exchange(in, out);
         for (int part = 0; part < parts; part++) {
-            relax(2);
+            relax((double)work / parts);
             if (is_fixed) look_after_exchange();
         }
         end_exchange();

@@ -1,7 +1,8 @@
 /* As blocked.c, with messages that are a little longer than what Open MPI sends at once in shared memory.
  * FIRST ADVICE: size/eager-limit.
- * FIXED: a higher limit, as the environment would set it. A step takes 20 milliseconds instead of 40. MPICH's limit is higher
- * than these messages are long: nobody waits in either version.
+ * FIXED: a higher limit, as the environment would set it. A step takes 20 milliseconds instead of 40, but for the first
+ * message of a pair, which waits in any case. MPICH's limit is higher than these messages are long: nobody waits in either
+ * version.
  * RANKS: 4; WHAT-IF: eager=all */
 #include "exchange.h"
 

@@ -1,8 +1,8 @@
 /* In each step another rank works three times as long as the others, then each puts something into a window of its
  * neighbour, which is made for that and freed again: there all wait for all.
  * FIRST ADVICE: rma/create.
- * FIXED: the window is made once, so that nobody waits. Of N ranks, of which each has its turn 20 / N times, that saves
- * 20 * 20 - 20 * 20 / N milliseconds, and what making it takes.
+ * FIXED: the window is made once, so that nobody waits. Of N ranks, of which one has its turn 20 / N times, rounded up, that
+ * saves 20 milliseconds in each of the other steps, and what making it takes.
  * MPICH serves a window only while its rank is in MPI: there both versions take longer, by as much as ranks work meanwhile.
  * RANKS: 4; WHAT-IF: remove=MPI_Win_allocate+remove=MPI_Win_free */
 #include "window.h"

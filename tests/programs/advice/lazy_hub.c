@@ -1,7 +1,7 @@
 /* A master that does nothing but wait for results occupies one of few ranks.
  * FIRST ADVICE: master/idle-master.
- * FIXED: there is a worker in its place: as tasks are equal, each rank knows its own. Of N ranks the run takes 1920 / N
- * milliseconds instead of 1920 / (N - 1).
+ * FIXED: there is a worker in its place: as tasks are equal, each rank knows its own. Of N ranks the run takes 20 times 96 / N
+ * milliseconds, rounded up to whole tasks, instead of 20 times 96 / (N - 1).
  * RANKS: 4; WHAT-IF: cpu=0.75@do_task, as much as one worker more would save */
 #include "tasks.h"
 

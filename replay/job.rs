@@ -11,6 +11,7 @@ use model::Ticks;
 use otf2::Archive;
 use tracing::debug;
 
+use crate::advice::{self, Evidence, Known};
 use crate::agreement::Basis;
 use crate::assignment::Owners;
 use crate::causes::{Collected, Focused, FoundCauses, Wanted};
@@ -402,6 +403,7 @@ impl Job {
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::new(has_details);
         let (mut processes, mut results) = (Vec::new(), Vec::new());
+        let mut evidence = Evidence::default();
         for (at, (mut walked, matches)) in walked.into_iter().zip(matches).enumerate() {
             let windows = windows.get(at).map(Arc::as_ref);
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
@@ -420,6 +422,9 @@ impl Job {
             if let Some(details) = &mut details {
                 details.severe = instances.severe.unwrap_or_default();
                 details.collect(&tools, &mut walked, &matches, &waiting);
+            }
+            if self.what_if == Some(WhatIf::Standard) {
+                evidence.collect(&tools, &walked, &matches, &waiting);
             }
             if metrics.has_causes {
                 causes::collect(trace, &mut walked, &matches, &waiting, windows, &mut collected);
@@ -460,6 +465,16 @@ impl Job {
                 progress.phase("replay scenarios");
                 let stretches = causes.stretches.as_deref().unwrap_or_default();
                 Some(timed.predict(&tools, &processes, (what_if, stretches), &mut findings, exchange)?)
+            }
+            _ => None,
+        };
+        let advice = match (&self.what_if, &timed) {
+            (Some(WhatIf::Standard), Some(timed)) if metrics.has_causes => {
+                progress.phase("look for advice");
+                let stretches = causes.stretches.as_deref().unwrap_or_default();
+                let known =
+                    Known { timed, processes: &processes, results: &results, paths: &paths, stretches };
+                Some(advice::find(&tools, known, &evidence, &mut findings, exchange)?)
             }
             _ => None,
         };
@@ -529,6 +544,7 @@ impl Job {
             recorded: if self.has_structure { self.recorded.clone() } else { RecordedIterations::NotLimited },
             scenario: predicted::scenario_of(&self.archive),
             predictions,
+            advice,
             others: self.other_runs.as_ref(),
             details,
         };

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod advice;
+mod advised;
 mod cube;
 mod culprits;
 mod efficiencies;
@@ -12,7 +13,7 @@ mod index;
 mod locations;
 mod manifest;
 mod masters;
-mod names;
+pub(crate) mod names;
 mod numbers;
 mod ranges;
 mod recorded;
@@ -29,6 +30,7 @@ mod waiting;
 mod what_if;
 mod write;
 
+pub use advised::{AdviceLine, AdviceSummary};
 pub(crate) use cube::region;
 pub use efficiencies::PhaseSummary;
 pub use focus::FocusSummary;

@@ -13,18 +13,18 @@ const PATH: usize = 90;
 
 /// Returns the names of the functions along a call path of the report, with slashes between them. Recursive
 /// functions are named once, and of a long path the first and the innermost ones.
-pub(super) fn path(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> String {
+pub(crate) fn path(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> String {
     let from_inside = std::iter::successors(Some(path), |&path| paths.parent(path));
     fold(from_inside.map(|path| paths.region(path)), |region| function(trace.region_name(region)))
 }
 
 /// Returns the names of functions from the outermost one inwards, likewise.
-pub(super) fn regions(trace: &Trace, regions: &[u32]) -> String {
+pub(crate) fn regions(trace: &Trace, regions: &[u32]) -> String {
     fold(regions.iter().rev().copied(), |region| function(trace.region_name(region)))
 }
 
 /// Returns file and line of the call that leads to the innermost function of a call path, or in it.
-pub(super) fn site(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> Option<String> {
+pub(crate) fn site(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> Option<String> {
     let own = paths.site(path);
     // An MPI call has no site of its own: its caller has it.
     let of_caller = paths.parent(path).map_or(NO_SITE, |caller| paths.site(caller));
@@ -34,7 +34,7 @@ pub(super) fn site(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> Opti
 
 /// Returns a place in a source file, or in a program's code if the line is unknown and the file's name ends
 /// with the address.
-pub(super) fn place((file, line): &(String, u32)) -> String {
+pub(crate) fn place((file, line): &(String, u32)) -> String {
     match line {
         0 => base_name(file),
         line => format!("{}:{line}", base_name(file)),
@@ -42,7 +42,7 @@ pub(super) fn place((file, line): &(String, u32)) -> String {
 }
 
 /// Returns the last part of the path of a file, cut to a line's length.
-pub(super) fn base_name(file: &str) -> String {
+pub(crate) fn base_name(file: &str) -> String {
     cut_front(file.rsplit('/').next().unwrap_or(file))
 }
 
@@ -95,7 +95,7 @@ fn cut_front(name: &str) -> String {
 }
 
 /// Returns the name of a function without its parameters and return type, template arguments folded.
-pub(super) fn function(name: &str) -> String {
+pub(crate) fn function(name: &str) -> String {
     let short = match name.contains(['(', '<']) {
         true => without_signature(name).unwrap_or_else(|| name.to_owned()),
         false => name.to_owned(),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::advised::AdviceSummary;
 use super::focus::FocusSummary;
 use super::recorded::RecordedIterations;
 use super::scaling::ScalingSummary;
@@ -276,6 +277,8 @@ pub struct Summary {
     pub efficiency: Option<RunFacts>,
     /// The run under other conditions.
     pub what_if: Option<WhatIfSummary>,
+    /// What to change first; `None` if it was not looked for.
+    pub advice: Option<AdviceSummary>,
     /// Runs of other sizes beside this one.
     pub scaling: Option<ScalingSummary>,
     /// The short archive that was written.
@@ -382,6 +385,9 @@ impl fmt::Display for Summary {
         }
         write!(f, "{}{}", self.structure, self.recorded)?;
         self.causes.write(f, run)?;
+        if let Some(advice) = &self.advice {
+            write!(f, "{advice}")?;
+        }
         if let Some(facts) = &self.efficiency
             && (self.what_if.is_none() || self.predicted.is_some())
         {

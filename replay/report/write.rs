@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use cubex::{Attribute, Complete, Writer};
+use details::advice::ADVICE;
 use details::manifest::{BESIDE, MANIFEST, Manifest, digest, member};
 use details::scaling::SCALING;
 use details::what_if::WHAT_IF;
 use model::Paradigm;
 
 use super::accounts::{Accounts, RunTimes};
+use super::advised::AdviceSummary;
 use super::cube::describe;
 use super::focus::FocusSummary;
 use super::locations::Locations;
@@ -23,6 +25,7 @@ use super::structure::StructureSummary;
 use super::summary::{self, Summary, examples, total};
 use super::survey::Survey;
 use super::what_if::WhatIfSummary;
+use crate::advice::Advice;
 use crate::causes;
 use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
@@ -70,6 +73,8 @@ pub struct Found<'a> {
     pub recorded: RecordedIterations,
     /// The run under other conditions.
     pub predictions: Option<Predictions>,
+    /// What to change first.
+    pub advice: Option<Advice>,
     /// Runs of other sizes, with which this one is compared.
     pub others: Option<&'a OtherRuns>,
     /// What a run that was not measured is predicted for.
@@ -109,6 +114,7 @@ pub fn write(
         focus,
         mut recorded,
         mut predictions,
+        advice,
         others,
         scenario,
         details,
@@ -146,6 +152,10 @@ pub fn write(
             }
             summary.recorded = recorded;
             let clock = &tools.trace.definitions.clock;
+            summary.advice = advice.map(|advice| AdviceSummary::new(tools, paths, &advice));
+            if let Some(advice) = &summary.advice {
+                writer.add_member(ADVICE, &advice.file.to_bytes())?;
+            }
             summary.what_if = predictions.map(|predictions| WhatIfSummary::new(&predictions, clock));
             if let Some(what_if) = &summary.what_if {
                 what_if.attributes().for_each(|attribute| writer.add_attribute(attribute));
@@ -278,6 +288,7 @@ fn summarize(
         recorded: RecordedIterations::default(),
         efficiency,
         what_if: None,
+        advice: None,
         scaling: None,
         short: None,
         scenario,

@@ -10,6 +10,7 @@
 //! Who waits for whom is kept, when is computed anew.
 
 mod arrival;
+mod asked;
 mod changes;
 mod classes;
 mod compact;

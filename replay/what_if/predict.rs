@@ -56,7 +56,7 @@ pub struct TimedGraph {
     /// How long messages of masters and workers take.
     network: Network,
     /// Masters and their workers, if the standard set is asked for.
-    masters: Vec<Master>,
+    pub(super) masters: Vec<Master>,
     /// By process: what its threads did with their time.
     pub(super) usage: Vec<ProcessUsage>,
 }
@@ -352,7 +352,7 @@ impl TimedGraph {
     }
 
     /// The run times of scenarios.
-    fn run_times(
+    pub(super) fn run_times(
         &self,
         tools: &Tools<'_>,
         (processes, paths): (&[WalkedProcess], &Paths<'_>),
@@ -497,7 +497,7 @@ impl TimedGraph {
     }
 
     /// The first end of `MPI_Init`, or the first record where there is none.
-    fn begin(&self, exchange: &mut dyn Exchange) -> Result<Ticks, Error> {
+    pub(super) fn begin(&self, exchange: &mut dyn Exchange) -> Result<Ticks, Error> {
         let marks = || self.graph.locations.iter().map(|of| &of.marks);
         let begins = marks().filter_map(|marks| Some(marks.list[marks.begin? as usize].time)).min();
         let first = marks().filter_map(|marks| Some(marks.list.first()?.time)).min();
@@ -505,7 +505,7 @@ impl TimedGraph {
     }
 
     /// The last begin of `MPI_Finalize`, or the last record where there is none.
-    fn measured_end(&self, exchange: &mut dyn Exchange) -> Result<Ticks, Error> {
+    pub(super) fn measured_end(&self, exchange: &mut dyn Exchange) -> Result<Ticks, Error> {
         let marks = || self.graph.locations.iter().map(|of| &of.marks);
         let ends = marks().filter_map(|marks| Some(marks.list[marks.end? as usize].time)).max();
         let last = marks().filter_map(|marks| Some(marks.list.last()?.time)).max();

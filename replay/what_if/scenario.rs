@@ -157,7 +157,7 @@ impl Scenario {
     }
 
     /// All changes of several together.
-    pub(super) fn together(scenarios: &[&Scenario]) -> Scenario {
+    pub(crate) fn together(scenarios: &[&Scenario]) -> Scenario {
         let texts: Vec<&str> = scenarios.iter().map(|scenario| scenario.text.as_str()).collect();
         let changes = scenarios.iter().flat_map(|scenario| scenario.changes.clone());
         Scenario { text: texts.join("+"), changes: changes.collect() }

@@ -62,8 +62,8 @@ fn fold(work: &mut Vec<Ticks>, phases: usize) {
 }
 
 impl Paths<'_> {
-    /// In each phase, the work of main threads at a call path is what it is on average; where a rank has none, it comes before the end
-    /// of the phase.
+    /// In each phase, the work of main threads at a call path is what it is on average; where a rank has none, it comes
+    /// at the begin of the phase, while others do theirs.
     ///
     /// # Errors
     /// If a worker failed.
@@ -101,13 +101,13 @@ impl Paths<'_> {
         let rows = self.work_within(at, path);
         let marks = &self.graph.locations[at].marks;
         let mut own = vec![0; sums.len()];
-        let mut ends = vec![0; sums.len()];
+        let mut begins = vec![0; sums.len()];
         let last = sums.len() - 1;
         for_each_phase(marks, |phase, mark| {
             let phase = phase.min(last);
             own[phase] += self.work_before(at, mark, &rows);
-            if marks.list[mark].kind() == Kind::Work {
-                ends[phase] = to_u32(mark);
+            if marks.list[mark].kind() == Kind::Work && begins[phase] == 0 {
+                begins[phase] = to_u32(mark);
             }
         });
         let mean = |phase: usize| sums[phase].div_euclid(ranks);
@@ -118,8 +118,9 @@ impl Paths<'_> {
                 factors.push((to_u32(mark), share_of(mean(phase), own[phase])));
             }
         });
-        let without = (0..sums.len()).filter(|&phase| own[phase] <= 0 && mean(phase) > 0 && ends[phase] > 0);
-        of.added.extend(without.map(|phase| (ends[phase], mean(phase))));
+        let without =
+            (0..sums.len()).filter(|&phase| own[phase] <= 0 && mean(phase) > 0 && begins[phase] > 0);
+        of.added.extend(without.map(|phase| (begins[phase], mean(phase))));
         of.added.sort_unstable();
         of.added.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;

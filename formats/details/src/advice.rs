@@ -1,0 +1,137 @@
+//! What to change first, and what that saves: the member `advice.json`, in a report for which it was looked for.
+//!
+//! New keys may come; none changes its meaning within a schema.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::member;
+
+/// The name of the member.
+pub const ADVICE: &str = "advice.json";
+
+/// The schema that this version writes.
+pub const SCHEMA: &str = "replay-advice/1";
+
+/// What is advised, and what bounds it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdviceFile {
+    /// Best first, each by itself.
+    pub advice: Vec<Advised>,
+    /// The run.
+    pub run: AdvisedRun,
+    /// `replay-advice/1`.
+    pub schema: String,
+    /// Seconds that all of it together saves, as replayed; null with fewer than two.
+    pub together: Option<f64>,
+}
+
+/// Facts of the run.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdvisedRun {
+    /// Seconds that are saved at most by moving work between ranks.
+    pub conserve_bound: f64,
+    /// Threads of all ranks.
+    pub locations: u64,
+    /// From the first end of `MPI_Init` to the last begin of `MPI_Finalize`.
+    pub seconds: f64,
+    /// Seconds that are saved at most without moving work between ranks: all waiting.
+    pub wait_bound: f64,
+}
+
+/// A change that is advised.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Advised {
+    /// Other advice that saves little once this one was followed.
+    pub also: Vec<AdvisedAlso>,
+    /// How sure it is, from 0 to 1.
+    pub confidence: f64,
+    /// What it saves.
+    pub gain: AdvisedGain,
+    /// Where.
+    pub place: AdvisedPlace,
+    /// The rule, `PREFIX/NAME`.
+    pub rule: String,
+    /// What was replayed, as `--what-if` takes it.
+    pub scenario: String,
+    /// Seconds of waiting, or of calls, that it explains, over all locations.
+    pub seconds: f64,
+    /// Those as a share of the time of all locations.
+    pub share: f64,
+    /// What to do.
+    pub text: String,
+    /// What is the matter.
+    pub title: String,
+}
+
+/// What a change saves, in seconds.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdvisedGain {
+    /// What bounds it: `wait`, `path`, `conserve`, `rule`, or `replay` where no bound is as large as what was replayed.
+    pub by: String,
+    /// As replayed.
+    pub expected: f64,
+    /// At most.
+    pub most: f64,
+}
+
+/// A place to change.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdvisedPlace {
+    /// File and line of the call; null if the trace does not tell.
+    pub line: Option<String>,
+    /// Its call path, with slashes between names.
+    pub path: String,
+    /// The function that it ends with.
+    pub region: String,
+}
+
+/// Other advice that saves little once the first was followed.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdvisedAlso {
+    /// Seconds that it saves by itself, as replayed.
+    pub expected: f64,
+    /// Where.
+    pub place: AdvisedPlace,
+    /// The rule.
+    pub rule: String,
+    /// What was replayed.
+    pub scenario: String,
+    /// What is the matter.
+    pub title: String,
+}
+
+impl AdviceFile {
+    /// Reads the member.
+    ///
+    /// # Errors
+    /// If it is no JSON of this form, or of another schema.
+    pub fn parse(bytes: &[u8]) -> Result<AdviceFile> {
+        member::parse(ADVICE, bytes, SCHEMA, |read: &AdviceFile| &read.schema)
+    }
+
+    /// The bytes of the member.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        member::to_bytes(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_comes_back_as_it_was_and_another_schema_is_refused() {
+        let advised = Advised { rule: "work/static".into(), confidence: 0.9, ..Advised::default() };
+        let file = AdviceFile { schema: SCHEMA.into(), advice: vec![advised], ..AdviceFile::default() };
+        assert_eq!(AdviceFile::parse(&file.to_bytes()), Ok(file.clone()));
+        let other = AdviceFile { schema: "replay-advice/9".into(), ..file };
+        assert!(AdviceFile::parse(&other.to_bytes()).unwrap_err().to_string().contains("advice/9"));
+    }
+}

@@ -1,0 +1,117 @@
+//! What bounds all gains (advice 3.1): W, without moving work between ranks, and C, if work is moved.
+
+use model::Ticks;
+use rules::Run;
+
+use super::Known;
+use crate::error::Error;
+use crate::exchange::{Exchange, share};
+use crate::results;
+use crate::tools::Tools;
+use crate::walk::WalkedProcess;
+
+/// Facts of the run, in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// From the first end of `MPI_Init` to the last begin of `MPI_Finalize`.
+    pub run: Ticks,
+    /// That of all threads.
+    pub all: i128,
+    /// Ranks, and threads of all ranks.
+    pub ranks: u64,
+    /// Threads of all ranks.
+    pub threads: u64,
+    /// What is saved at most if no work is moved between ranks, and none is shorter: all waiting.
+    pub wait: Ticks,
+    /// What is saved at most if work is moved between ranks.
+    pub conserve: Ticks,
+}
+
+impl Bounds {
+    /// Of all ranks.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn find(
+        tools: &Tools<'_>,
+        known: Known<'_>,
+        exchange: &mut dyn Exchange,
+    ) -> Result<Bounds, Error> {
+        let (begin, run) = known.timed.run(exchange)?;
+        let waiting: Vec<_> = tools
+            .metrics
+            .patterns
+            .iter()
+            .filter(|it| it.is_outermost_waiting && it.pattern.metric.parent != Some("mpi_init_exit"))
+            .map(|it| it.metric)
+            .collect();
+        let (mut most, mut sum, mut ranks, mut threads) = (0, 0_i128, 0, 0);
+        let mut own = known.timed.own_times().into_iter();
+        for (process, results) in known.processes.iter().zip(known.results) {
+            for (at, severities) in results.severities.iter().enumerate() {
+                let Some([first, last]) = own.next() else { break };
+                if process.has_not_run() {
+                    continue;
+                }
+                threads += 1;
+                if at > 0 {
+                    continue;
+                }
+                let waited: Ticks = waiting
+                    .iter()
+                    .map(|&metric| severities.column(metric).iter().sum::<Ticks>())
+                    .fold(0, Ticks::saturating_add);
+                let (first, last) = (first.max(begin), last.min(begin + run));
+                let busy = (last - first).max(0).saturating_sub(waited).max(0);
+                ranks += 1;
+                most = most.max(busy);
+                sum += i128::from(busy);
+            }
+        }
+        let words = vec![
+            most.cast_unsigned(),
+            i64::try_from(sum).unwrap_or(i64::MAX).cast_unsigned(),
+            ranks,
+            threads,
+        ];
+        let told = share(exchange, words)?;
+        let of = |at: usize| told.iter().map(move |words| words[at]);
+        let (ranks, threads): (u64, u64) = (of(2).sum(), of(3).sum());
+        let most = of(0).map(u64::cast_signed).max().unwrap_or(0);
+        let sum: i128 = of(1).map(|word| i128::from(word.cast_signed())).sum();
+        let mean = i64::try_from(sum / i128::from(ranks.max(1))).unwrap_or(i64::MAX);
+        Ok(Bounds {
+            run,
+            all: i128::from(run) * i128::from(threads),
+            ranks,
+            threads,
+            wait: (run - most).max(0),
+            conserve: (run - mean).max(0),
+        })
+    }
+
+    /// As facts for rules, in the order of the schema.
+    #[expect(clippy::cast_precision_loss)]
+    pub(super) fn facts(&self, tools: &Tools<'_>) -> Run {
+        Run {
+            ticks_per_second: tools.trace.definitions.clock.resolution as f64,
+            facts: vec![
+                Some(self.run as f64),
+                Some(self.all as f64),
+                Some(self.ranks as f64),
+                Some(self.threads as f64),
+                Some(self.wait as f64),
+                Some(self.conserve as f64),
+            ],
+        }
+    }
+}
+
+/// The results of main threads with the rank of their process.
+pub(super) fn main_threads<'k>(
+    known: &Known<'k>,
+) -> impl Iterator<Item = (usize, &'k WalkedProcess, &'k results::Results)> {
+    let all = known.processes.iter().zip(known.results).enumerate();
+    all.filter(|(_, (process, _))| !process.has_not_run())
+        .map(|(at, (process, results))| (at, process, results))
+}

@@ -1,0 +1,146 @@
+//! Candidates: groups that fulfil a rule, each with what bounds its gain and what is to be replayed.
+
+use std::cmp::Reverse;
+
+use model::Ticks;
+use rules::{Finding, Gain, Outcome, Rules};
+
+use super::Bounds;
+use super::culprits::Culprit;
+use crate::ids::ReportPath;
+use crate::report_paths::ReportPaths;
+use crate::tools::Tools;
+use crate::what_if::{Change, Scenario};
+
+/// Groups of a rule that are looked at: those with the largest severity (advice 5.2).
+const OF_RULE: usize = 16;
+
+/// Candidates that are replayed.
+const REPLAYED: usize = 15;
+
+/// The model's confidence where a rule does not say.
+const MODEL: f64 = 0.9;
+
+/// What may be advised.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Candidate {
+    pub rule: String,
+    /// Coarser rules.
+    pub refines: Vec<String>,
+    pub path: ReportPath,
+    pub title: String,
+    pub text: String,
+    pub severity: f64,
+    pub most: Ticks,
+    pub by: &'static str,
+    /// As the rule has it.
+    pub model: f64,
+    pub scenario: Scenario,
+}
+
+impl Candidate {
+    /// Of all findings of rules that can be replayed; those with the largest bounds.
+    pub(super) fn all(
+        tools: &Tools<'_>,
+        paths: &ReportPaths,
+        rules: &Rules,
+        outcome: Outcome,
+        (bounds, culprits): (&Bounds, &[Culprit]),
+    ) -> Vec<Candidate> {
+        let mut findings = outcome.findings;
+        findings.sort_by(|one, other| {
+            (one.rule, other.severity)
+                .partial_cmp(&(other.rule, one.severity))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+        let mut all: Vec<Candidate> = findings
+            .chunk_by(|one, other| one.rule == other.rule)
+            .flat_map(|of_rule| of_rule.iter().take(OF_RULE))
+            .filter_map(|finding| Candidate::of(tools, paths, rules, finding, (bounds, culprits)))
+            .filter(|candidate| candidate.is_worth(bounds))
+            .collect();
+        all.sort_by_key(|it| (Reverse(it.most), Reverse(ordered(it.severity)), it.rule.clone(), it.path));
+        all.truncate(REPLAYED);
+        all
+    }
+
+    fn of(
+        tools: &Tools<'_>,
+        paths: &ReportPaths,
+        rules: &Rules,
+        finding: &Finding,
+        (bounds, culprits): (&Bounds, &[Culprit]),
+    ) -> Option<Candidate> {
+        let rule = &rules.rules()[finding.rule];
+        let path = usize::try_from(finding.change?).ok().filter(|&path| path < paths.len())?;
+        let path = ReportPath::new(path);
+        let scenario = rule.scenario()?;
+        let change = change(&scenario.word, words(tools, paths, path), &scenario.rest)?;
+        let balance =
+            || culprits.iter().find(|it| it.path == path).map_or(bounds.run, |it| it.balance.max(0));
+        let (most, by) = match rule.gain() {
+            Some(Gain::Work) if balance() <= bounds.conserve => (balance(), "path"),
+            Some(Gain::Work | Gain::Phase) => (bounds.conserve, "conserve"),
+            Some(Gain::Edges | Gain::Order | Gain::Calls) | None => (bounds.wait, "wait"),
+            Some(Gain::Value) => (ticks(finding.gain?), "rule"),
+        };
+        Some(Candidate {
+            rule: rule.id().to_owned(),
+            refines: rule.refines().to_vec(),
+            path,
+            title: finding.title.clone(),
+            text: finding.advice.clone(),
+            severity: finding.severity,
+            most: most.min(bounds.run),
+            by,
+            model: finding.confidence.unwrap_or(MODEL),
+            scenario: Scenario::of_change(change),
+        })
+    }
+
+    /// Whether it may save a hundredth of the run, and is a hundredth of all time (advice 3.2).
+    #[expect(clippy::cast_precision_loss)]
+    fn is_worth(&self, bounds: &Bounds) -> bool {
+        self.most >= bounds.run / 100 && self.severity >= bounds.all as f64 / 100.0
+    }
+}
+
+/// A number that can be put in order.
+pub(super) fn ordered(number: f64) -> i64 {
+    ticks(number)
+}
+
+/// Whole ticks of a number.
+#[expect(clippy::cast_possible_truncation)]
+fn ticks(number: f64) -> Ticks {
+    number as Ticks
+}
+
+/// The names of a call path with slashes between them, without that of the program: processes may have it under other names.
+fn words(tools: &Tools<'_>, paths: &ReportPaths, path: ReportPath) -> String {
+    let from_inside = std::iter::successors(Some(path), |&path| paths.parent(path));
+    let mut names: Vec<&str> = from_inside.map(|path| tools.trace.region_name(paths.region(path))).collect();
+    if names.len() > 1 {
+        names.pop();
+    }
+    names.reverse();
+    names.join("/")
+}
+
+/// The change that a rule names.
+fn change(word: &str, path: String, rest: &str) -> Option<Change> {
+    Some(match word {
+        "balance" => Change::Balance(path),
+        "spread" => Change::Spread(path),
+        "remove" => Change::Remove(path),
+        "early-send" => Change::EarlySend(path),
+        "arrival" => Change::Arrival(path),
+        "progress" => Change::Progress(path),
+        "posted" => Change::Posted(path),
+        "overlap" => Change::Overlap(path),
+        "quiet" => Change::Quiet(path),
+        "split" => Change::Split(path, rest.parse().ok()?),
+        "eager" => Change::Eager(rest.parse().ok()),
+        _ => return None,
+    })
+}

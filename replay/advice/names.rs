@@ -1,0 +1,41 @@
+//! Names of what numbers in columns stand for.
+
+use rules::{Names, Type};
+
+use super::schema::{LINES, REGIONS};
+use crate::ids::ReportPath;
+use crate::report::names;
+use crate::report_paths::ReportPaths;
+use crate::trace::Trace;
+
+/// Names of call paths, regions and lines of a report.
+#[derive(Debug)]
+pub(super) struct ReportNames<'n> {
+    pub(super) trace: &'n Trace,
+    pub(super) paths: &'n ReportPaths,
+}
+
+impl ReportNames<'_> {
+    fn path(&self, number: i64) -> Option<ReportPath> {
+        let number = usize::try_from(number).ok().filter(|&number| number < self.paths.len())?;
+        Some(ReportPath::new(number))
+    }
+}
+
+impl Names for ReportNames<'_> {
+    fn name(&self, kind: Type, domain: u16, number: i64) -> Option<String> {
+        match (kind, domain) {
+            (Type::Path, _) => Some(names::path(self.trace, self.paths, self.path(number)?)),
+            (Type::Text, REGIONS) => {
+                let region = u32::try_from(number).ok()?;
+                Some(self.trace.region_name(region).to_owned())
+            }
+            (Type::Text, LINES) => self.line(number),
+            _ => None,
+        }
+    }
+
+    fn line(&self, path: i64) -> Option<String> {
+        names::site(self.trace, self.paths, self.path(path)?)
+    }
+}

@@ -1,0 +1,132 @@
+//! Sums over the main threads of all ranks, by call path of the report: what culprits are judged by.
+
+use model::Ticks;
+
+use super::Known;
+use super::bounds::main_threads;
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange, share};
+use crate::fraction;
+use crate::ids::{ReportPath, Row};
+use crate::severity::Severities;
+use crate::tools::Tools;
+use crate::what_if::RowClass;
+use crate::wire::{self, Wire, wire};
+
+/// Sums of a call path outside of MPI.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Sum {
+    /// Its time, and that of the rank with most of it.
+    pub work: Ticks,
+    pub most: Ticks,
+    /// That rank; of several the first.
+    pub rank: u32,
+    /// How many ranks come there, and how often all of them together.
+    pub ranks: u32,
+    pub visits: i64,
+    /// Waiting that it has caused.
+    pub cost: Ticks,
+    /// Its time on the critical path.
+    pub on_path: Ticks,
+}
+
+wire!(Sum { work, most, [rank, ranks], visits, cost, on_path });
+
+/// Sums by call path.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct PathSums(pub(super) Vec<Sum>);
+
+impl Sum {
+    fn add(&mut self, other: &Sum) {
+        if (other.most, std::cmp::Reverse(other.rank)) > (self.most, std::cmp::Reverse(self.rank)) {
+            (self.most, self.rank) = (other.most, other.rank);
+        }
+        self.work = self.work.saturating_add(other.work);
+        self.ranks += other.ranks;
+        self.visits = self.visits.saturating_add(other.visits);
+        self.cost = self.cost.saturating_add(other.cost);
+        self.on_path = self.on_path.saturating_add(other.on_path);
+    }
+}
+
+impl PathSums {
+    /// Of all ranks.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn find(
+        tools: &Tools<'_>,
+        known: Known<'_>,
+        exchange: &mut dyn Exchange,
+    ) -> Result<PathSums, Error> {
+        let mut own = vec![Sum { rank: u32::MAX, ..Sum::default() }; known.paths.len()];
+        for (at, process, results) in main_threads(&known) {
+            let rank = tools.trace.processes[process.number].rank.unwrap_or(u32::MAX);
+            for it in Work::of(tools, &known, at, &results.severities[0]) {
+                let Work { path, work, visits, cost, on_path } = it;
+                let ranks = u32::from(work != 0 || visits != 0);
+                own[path.index()].add(&Sum { work, most: work, rank, ranks, visits, cost, on_path });
+            }
+        }
+        let mut words = Batch::new();
+        for (path, sum) in known.paths.all().zip(&own).filter(|(_, sum)| sum.ranks > 0 || sum.cost > 0) {
+            (path.index() as u64, *sum).put(&mut words);
+        }
+        let mut all = vec![Sum { rank: u32::MAX, ..Sum::default() }; known.paths.len()];
+        for batch in share(exchange, words)? {
+            for (path, sum) in wire::all::<(u64, Sum)>(&batch) {
+                all[crate::int::to_usize(path)].add(&sum);
+            }
+        }
+        Ok(PathSums(all))
+    }
+
+    /// Those of a call path.
+    pub(super) fn of(&self, path: ReportPath) -> &Sum {
+        &self.0[path.index()]
+    }
+}
+
+/// What a main thread did in a call path outside of MPI.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work {
+    pub path: ReportPath,
+    pub work: Ticks,
+    pub visits: i64,
+    pub cost: Ticks,
+    pub on_path: Ticks,
+}
+
+impl Work {
+    /// Of the main thread of the process at a position of this worker.
+    pub(super) fn of(tools: &Tools<'_>, known: &Known<'_>, at: usize, severities: &Severities) -> Vec<Work> {
+        let metrics = tools.metrics;
+        let time = severities.column(metrics.time);
+        let visits = severities.column(metrics.visits);
+        let on_path = severities.column(metrics.critical_path);
+        let numbers = &known.paths.numbers[at];
+        let (_, shares) = severities.records();
+        let mut list = Vec::new();
+        let classes = RowClass::of_paths(tools.trace, &known.processes[at].paths);
+        for (row, own) in severities.paths().iter().enumerate() {
+            let Some(&path) = numbers.get(own.index()) else { continue };
+            if path.is_none() || !classes[own.index()].is_work() {
+                continue;
+            }
+            let mut costs = 0_i128;
+            shares.each(Row::new(row), |metric, value| {
+                if metrics.delay_costs.as_flattened().contains(&metric) {
+                    costs = costs.saturating_add(value);
+                }
+            });
+            list.push(Work {
+                path,
+                work: time.get(row).copied().unwrap_or(0),
+                visits: visits.get(row).copied().unwrap_or(0),
+                cost: fraction::whole_part(costs),
+                on_path: on_path.get(row).copied().unwrap_or(0),
+            });
+        }
+        list
+    }
+}

@@ -1,0 +1,72 @@
+//! What advice asks of the timed graph: the run time, and that of scenarios that rules name.
+
+use model::Ticks;
+
+use super::changes::Paths;
+use super::predict::TimedGraph;
+use super::scenario::{Change, Scenario};
+use crate::causes::ComparedWork;
+use crate::error::Error;
+use crate::exchange::Exchange;
+use crate::findings::Findings;
+use crate::tools::Tools;
+use crate::walk::WalkedProcess;
+
+impl Scenario {
+    /// Of one change.
+    pub fn of_change(change: Change) -> Scenario {
+        Scenario::of(change.to_string(), change)
+    }
+}
+
+impl TimedGraph {
+    /// The first end of `MPI_Init`, and the ticks from there to the last begin of `MPI_Finalize`; the first and the last record where
+    /// there are none.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub fn run(&self, exchange: &mut dyn Exchange) -> Result<(Ticks, Ticks), Error> {
+        let begin = self.begin(exchange)?;
+        Ok((begin, self.measured_end(exchange)? - begin))
+    }
+
+    /// The ranks that hand out work to others; known only with the standard set.
+    pub fn master_ranks(&self) -> Vec<i64> {
+        self.masters.iter().map(|master| i64::from(master.rank)).collect()
+    }
+
+    /// By location of this worker: the end of its `MPI_Init` and the begin of its `MPI_Finalize`, or its first and last mark.
+    pub fn own_times(&self) -> Vec<[Ticks; 2]> {
+        let of = |marks: &super::marks::Marks| {
+            let time = |mark: u32| marks.list[mark as usize].time;
+            let first = marks.begin.map(time).or_else(|| Some(marks.list.first()?.time));
+            let last = marks.end.map(time).or_else(|| Some(marks.list.last()?.time));
+            [first.unwrap_or(0), last.unwrap_or(0)]
+        };
+        self.graph.locations.iter().map(|of_location| of(&of_location.marks)).collect()
+    }
+
+    /// The run times of scenarios in ticks; `None` if one has none, or changes nothing.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub fn run_times_of(
+        &self,
+        tools: &Tools<'_>,
+        (processes, stretches): (&[WalkedProcess], &[ComparedWork]),
+        scenarios: &[Scenario],
+        findings: &mut Findings,
+        exchange: &mut dyn Exchange,
+    ) -> Result<Vec<Option<Ticks>>, Error> {
+        if scenarios.is_empty() {
+            return Ok(Vec::new());
+        }
+        let paths = Paths::new(tools, processes, self, stretches);
+        let begin = self.begin(exchange)?;
+        let all = self.run_times(tools, (processes, &paths), scenarios, begin, findings, exchange)?;
+        let ticks = |it: super::predict::Prediction| {
+            (!it.deadlocks && !it.is_unknown && !it.is_void).then_some(it.ticks)
+        };
+        Ok(all.into_iter().map(ticks).collect())
+    }
+}

@@ -39,6 +39,9 @@ impl Basis {
                 (options.details_place(), options.instances, options.windows).hash(hasher);
                 (options.has_structure(), &options.choice).hash(hasher);
                 (&options.references, options.scaling).hash(hasher);
+                // Factors are numbers with a point, which have no hash.
+                format!("{:?}", options.what_if).hash(hasher);
+                options.rules.iter().for_each(|file| file.text.hash(hasher));
                 (options.predict.is_some(), options.report.is_some()).hash(hasher);
                 options.focus.iter().for_each(|focus| focus.to_string().hash(hasher));
             }),

@@ -8,6 +8,7 @@ use replay::options::{INSTANCES, WINDOWS};
 use replay::scaling::ScalingKind;
 use replay::short::{KEPT, ShortOptions};
 use replay::{DetailsPlace, Focus, LoopChoice, MemoryLimit, Options, Semantics, WhatIf};
+use rules::Source;
 
 /// Find where the ranks of an MPI program waited for each other, and why.
 ///
@@ -23,7 +24,8 @@ use replay::{DetailsPlace, Focus, LoopChoice, MemoryLimit, Options, Semantics, W
 #[command(name = "replay-analyze", version, verbatim_doc_comment, max_term_width = 100)]
 pub(crate) struct Cli {
     /// The experiment directory, or the anchor file (.otf2) of its trace
-    experiment: PathBuf,
+    #[arg(required_unless_present = "check_rules")]
+    experiment: Option<PathBuf>,
 
     /// The report to write [default: trace.cubex in the experiment directory]
     #[arg(short, long, value_name = "FILE.cubex")]
@@ -134,6 +136,16 @@ pub(crate) struct Cli {
         hide_short_help = true
     )]
     what_if: Option<WhatIf>,
+
+    /// Look for advice by the rules of these files, too
+    ///
+    /// These are files of docs/rules.md, in addition to the rules of the program. They come behind EXPERIMENT.
+    #[arg(long, value_name = "FILE", value_parser = rules_file, num_args = 1.., requires = "what_if", hide_short_help = true)]
+    pub(crate) rules: Vec<Source>,
+
+    /// Check files of rules, and do nothing else: all errors with file, line and column
+    #[arg(long, value_name = "FILE", value_parser = rules_file, num_args = 1.., exclusive = true, hide_short_help = true)]
+    pub(crate) check_rules: Vec<Source>,
 
     /// Compare with reports of other sizes of the program: speed-up, and which efficiencies are lost; from five sizes on, how they grow
     ///
@@ -253,6 +265,7 @@ impl Cli {
                 keep_outside: self.keep_outside,
             }),
             what_if: self.what_if.clone(),
+            rules: self.rules.clone(),
             references: self.references.clone(),
             scaling: self.scaling.map(|kind| match kind {
                 ScalingName::Strong => ScalingKind::Strong,
@@ -262,7 +275,7 @@ impl Cli {
             predict: self.predict.clone(),
             clock_correction: self.clock_correction,
             force: self.force,
-            ..Options::new(&self.experiment)
+            ..Options::new(self.experiment.clone().unwrap_or_default())
         }
     }
 }
@@ -273,6 +286,12 @@ fn phase_path(text: &str) -> Result<String, String> {
         "" => Err("expected names of a call path with slashes between them, such as main/solve".into()),
         path => Ok(path.into()),
     }
+}
+
+/// Reads a file of rules.
+fn rules_file(path: &str) -> Result<Source, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read the file: {error}"))?;
+    Ok(Source::new(path, text))
 }
 
 /// Reads a number of bytes, with K, M, G or T for powers of 1,024.

@@ -9,6 +9,7 @@ use std::thread;
 
 use model::Ticks;
 use otf2::Archive;
+use rules::Rules;
 use tracing::debug;
 
 use crate::advice::{self, Evidence, Known};
@@ -78,6 +79,8 @@ pub(crate) struct Job {
     short: Option<ShortOptions>,
     /// Other conditions, under which the run is replayed.
     what_if: Option<WhatIf>,
+    /// The rules of advice; `None` if it is not looked for.
+    rules: Option<Rules>,
     /// Runs of other sizes, with which this one is compared.
     other_runs: Option<OtherRuns>,
     /// The scenario of which the run is written, where, and whether the report is left to the analysis of what was written.
@@ -97,6 +100,8 @@ impl Job {
     pub(crate) fn open(options: &Options, exchange: &mut dyn Exchange) -> Result<Job, Error> {
         options.check()?;
         let predict = predicted::asked(options)?;
+        let looks_for_advice = options.what_if == Some(WhatIf::Standard) && options.causes;
+        let rules = looks_for_advice.then(|| advice::rules(&options.rules)).transpose()?;
         let archive = Archive::open(&options.experiment)?.by(options.io);
         let target = report::target(options, &archive);
         if exchange.worker() == 0 {
@@ -169,6 +174,7 @@ impl Job {
             phases,
             short: options.short.clone(),
             what_if: options.replayed(),
+            rules,
             other_runs,
             predict,
             new_directory,
@@ -423,7 +429,7 @@ impl Job {
                 details.severe = instances.severe.unwrap_or_default();
                 details.collect(&tools, &mut walked, &matches, &waiting);
             }
-            if self.what_if == Some(WhatIf::Standard) {
+            if self.rules.is_some() {
                 evidence.collect(&tools, &walked, &matches, &waiting);
             }
             if metrics.has_causes {
@@ -468,13 +474,19 @@ impl Job {
             }
             _ => None,
         };
-        let advice = match (&self.what_if, &timed) {
-            (Some(WhatIf::Standard), Some(timed)) if metrics.has_causes => {
+        let advice = match (&self.rules, &timed) {
+            (Some(rules), Some(timed)) => {
                 progress.phase("look for advice");
                 let stretches = causes.stretches.as_deref().unwrap_or_default();
-                let known =
-                    Known { timed, processes: &processes, results: &results, paths: &paths, stretches };
-                Some(advice::find(&tools, known, &evidence, &mut findings, exchange)?)
+                let known = Known {
+                    timed,
+                    rules,
+                    processes: &processes,
+                    results: &results,
+                    paths: &paths,
+                    stretches,
+                };
+                Some(advice::find(&tools, known, &evidence, exchange)?)
             }
             _ => None,
         };

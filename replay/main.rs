@@ -56,6 +56,13 @@ fn main() -> ExitCode {
         }
         return NO_REPORT.into();
     }
+    if !cli.check_rules.is_empty() {
+        return check_rules(&cli.check_rules, speaks);
+    }
+    if !cli.rules.is_empty() && replay::advice::check(&cli.rules).is_some() {
+        // As above.
+        return check_rules(&cli.rules, exchange.fail() == exchange.worker());
+    }
     let progress = if speaks && !cli.quiet { Progress::on_stderr(cli.verbose) } else { Progress::silent() };
     let mut progress = progress.of(exchange.worker(), 0);
     match analyze(&cli.options(threads), exchange.as_mut(), &mut progress) {
@@ -87,6 +94,19 @@ fn ignore_limit_on_files() {
     let is_exceeded = Arc::new(AtomicBool::new(false));
     // If this fails, the signal ends the job all the same, only with a less clear message.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_exceeded);
+}
+
+/// Checks files of rules, and says what is wrong in them.
+fn check_rules(files: &[rules::Source], speaks: bool) -> ExitCode {
+    match replay::advice::check(files) {
+        Some(problems) => {
+            if speaks {
+                eprintln!("{problems}");
+            }
+            NO_REPORT.into()
+        }
+        None => ExitCode::SUCCESS,
+    }
 }
 
 /// Prints the reply to a command line that does not start an analysis: help, the version, or an error.

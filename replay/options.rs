@@ -11,6 +11,7 @@ use crate::short::ShortOptions;
 use crate::solvers;
 use crate::structure::LoopChoice;
 use crate::what_if::WhatIf;
+use rules::Source;
 
 /// The definitions of wait states to follow. `docs/differences.md` lists how they differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -102,6 +103,8 @@ pub struct Options {
     pub short: Option<ShortOptions>,
     /// Replay the run as it would have been under other conditions; not at all without.
     pub what_if: Option<WhatIf>,
+    /// Files of rules for advice, in addition to those of the program.
+    pub rules: Vec<Source>,
     /// Reports of other sizes of the program, to be compared with.
     pub references: Vec<PathBuf>,
     /// What stays the same from size to size; by default what the sizes say.
@@ -138,6 +141,7 @@ impl Options {
             focus: Vec::new(),
             short: None,
             what_if: None,
+            rules: Vec::new(),
             references: Vec::new(),
             scaling: None,
             phases: Vec::new(),
@@ -170,6 +174,11 @@ impl Options {
         }
         if self.short.is_some() && self.clock_correction {
             return Err(Error::new("--short copies times as they are: leave out --clock-correction"));
+        }
+        if !self.rules.is_empty() && (self.what_if != Some(WhatIf::Standard) || !self.causes) {
+            return Err(Error::new(
+                "--rules needs --what-if without scenarios, and root causes: advice is looked for with these only",
+            ));
         }
         if self.what_if.as_ref().is_some_and(WhatIf::needs_causes) && !self.causes {
             return Err(Error::new(

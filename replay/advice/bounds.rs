@@ -7,6 +7,7 @@ use super::Known;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::results;
+use crate::severity::Severities;
 use crate::tools::Tools;
 use crate::walk::WalkedProcess;
 
@@ -38,13 +39,6 @@ impl Bounds {
         exchange: &mut dyn Exchange,
     ) -> Result<Bounds, Error> {
         let (begin, run) = known.timed.run(exchange)?;
-        let waiting: Vec<_> = tools
-            .metrics
-            .patterns
-            .iter()
-            .filter(|it| it.is_outermost_waiting && it.pattern.metric.parent != Some("mpi_init_exit"))
-            .map(|it| it.metric)
-            .collect();
         let (mut most, mut sum, mut ranks, mut threads) = (0, 0_i128, 0, 0);
         let mut own = known.timed.own_times().into_iter();
         for (process, results) in known.processes.iter().zip(known.results) {
@@ -57,12 +51,8 @@ impl Bounds {
                 if at > 0 {
                     continue;
                 }
-                let waited: Ticks = waiting
-                    .iter()
-                    .map(|&metric| severities.column(metric).iter().sum::<Ticks>())
-                    .fold(0, Ticks::saturating_add);
                 let (first, last) = (first.max(begin), last.min(begin + run));
-                let busy = (last - first).max(0).saturating_sub(waited).max(0);
+                let busy = (last - first).max(0).saturating_sub(waited(tools, severities)).max(0);
                 ranks += 1;
                 most = most.max(busy);
                 sum += i128::from(busy);
@@ -105,6 +95,16 @@ impl Bounds {
             ],
         }
     }
+}
+
+/// How long a thread waits in all, but in `MPI_Init` and `MPI_Finalize`.
+pub(super) fn waited(tools: &Tools<'_>, severities: &Severities) -> Ticks {
+    let patterns = tools.metrics.patterns.iter();
+    let waiting =
+        patterns.filter(|it| it.is_outermost_waiting && it.pattern.metric.parent != Some("mpi_init_exit"));
+    waiting
+        .map(|it| severities.column(it.metric).iter().copied().fold(0, Ticks::saturating_add))
+        .fold(0, Ticks::saturating_add)
 }
 
 /// The results of main threads with the rank of their process.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use rules::{Finding, Gain, Outcome, Rules};
+use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules};
 
 use super::Bounds;
 use super::culprits::Culprit;
@@ -35,7 +35,8 @@ pub(super) struct Candidate {
     pub by: &'static str,
     /// As the rule has it.
     pub model: f64,
-    pub scenario: Scenario,
+    /// What is to be replayed; `None` if nothing of the model is changed by it, so that there is a bound only.
+    pub scenario: Option<Scenario>,
 }
 
 impl Candidate {
@@ -49,9 +50,7 @@ impl Candidate {
     ) -> Vec<Candidate> {
         let mut findings = outcome.findings;
         findings.sort_by(|one, other| {
-            (one.rule, other.severity)
-                .partial_cmp(&(other.rule, one.severity))
-                .unwrap_or(std::cmp::Ordering::Equal)
+            one.rule.cmp(&other.rule).then_with(|| other.severity.total_cmp(&one.severity))
         });
         let mut all: Vec<Candidate> = findings
             .chunk_by(|one, other| one.rule == other.rule)
@@ -59,7 +58,10 @@ impl Candidate {
             .filter_map(|finding| Candidate::of(tools, paths, rules, finding, (bounds, culprits)))
             .filter(|candidate| candidate.is_worth(bounds))
             .collect();
-        all.sort_by_key(|it| (Reverse(it.most), Reverse(ordered(it.severity)), it.rule.clone(), it.path));
+        // What can be replayed comes first: bounds alone are coarse.
+        all.sort_by_key(|it| {
+            (it.scenario.is_none(), Reverse(it.most), Reverse(ordered(it.severity)), it.rule.clone(), it.path)
+        });
         all.truncate(REPLAYED);
         all
     }
@@ -72,16 +74,33 @@ impl Candidate {
         (bounds, culprits): (&Bounds, &[Culprit]),
     ) -> Option<Candidate> {
         let rule = &rules.rules()[finding.rule];
-        let path = usize::try_from(finding.change?).ok().filter(|&path| path < paths.len())?;
-        let path = ReportPath::new(path);
-        let scenario = rule.scenario()?;
-        let change = change(&scenario.word, words(tools, paths, path), &scenario.rest)?;
+        let known = |number: i64| {
+            let number = usize::try_from(number).ok().filter(|&number| number < paths.len())?;
+            Some(ReportPath::new(number))
+        };
+        let path = known(finding.change?)?;
+        let scenario = match rule.scenario() {
+            Some(scenario) => {
+                let place = match scenario.place {
+                    Some(Place::Key(key)) => known(finding.keys[key])?,
+                    _ => path,
+                };
+                let change = change(&scenario.word, words(tools, paths, place), &scenario.rest).ok()?;
+                Some(Scenario::of_change(change))
+            }
+            None => None,
+        };
         let balance =
             || culprits.iter().find(|it| it.path == path).map_or(bounds.run, |it| it.balance.max(0));
         let (most, by) = match rule.gain() {
             Some(Gain::Work) if balance() <= bounds.conserve => (balance(), "path"),
             Some(Gain::Work | Gain::Phase) => (bounds.conserve, "conserve"),
-            Some(Gain::Edges | Gain::Order | Gain::Calls) | None => (bounds.wait, "wait"),
+            // No rank waits longer on the way to the end than all of them together.
+            Some(Gain::Calls) => (ticks(finding.severity), "calls"),
+            Some(Gain::Edges) if rule.claims() == Claims::Waits && ticks(finding.severity) < bounds.wait => {
+                (ticks(finding.severity), "edges")
+            }
+            Some(Gain::Edges | Gain::Order) | None => (bounds.wait, "wait"),
             Some(Gain::Value) => (ticks(finding.gain?), "rule"),
         };
         Some(Candidate {
@@ -94,7 +113,7 @@ impl Candidate {
             most: most.min(bounds.run),
             by,
             model: finding.confidence.unwrap_or(MODEL),
-            scenario: Scenario::of_change(change),
+            scenario,
         })
     }
 
@@ -128,8 +147,12 @@ fn words(tools: &Tools<'_>, paths: &ReportPaths, path: ReportPath) -> String {
 }
 
 /// The change that a rule names.
-fn change(word: &str, path: String, rest: &str) -> Option<Change> {
-    Some(match word {
+///
+/// # Errors
+/// The word that is none.
+fn change(word: &str, path: String, rest: &str) -> Result<Change, String> {
+    let wrong = |expected: &str| format!("scenario \"{word}\" with \"{rest}\", expected {expected}");
+    Ok(match word {
         "balance" => Change::Balance(path),
         "spread" => Change::Spread(path),
         "remove" => Change::Remove(path),
@@ -139,8 +162,32 @@ fn change(word: &str, path: String, rest: &str) -> Option<Change> {
         "posted" => Change::Posted(path),
         "overlap" => Change::Overlap(path),
         "quiet" => Change::Quiet(path),
-        "split" => Change::Split(path, rest.parse().ok()?),
-        "eager" => Change::Eager(rest.parse().ok()),
-        _ => return None,
+        "split" => match rest.parse() {
+            Ok(parts @ 2..=64) => Change::Split(path, parts),
+            _ => return Err(wrong("2 to 64 parts, such as split=path:4")),
+        },
+        "eager" => match rest.parse() {
+            Ok(bytes) => Change::Eager(Some(bytes)),
+            Err(_) if rest == "all" => Change::Eager(None),
+            Err(_) => return Err(wrong("all, or a number of bytes")),
+        },
+        _ => {
+            return Err(wrong(
+                "balance, spread, remove, early-send, arrival, progress, posted, overlap, quiet, split or eager",
+            ));
+        }
     })
+}
+
+/// What is wrong with a rule beyond its expressions: without a place, or with a scenario that is none, it would never be said.
+pub(super) fn problem(rule: &Rule) -> Option<String> {
+    if !matches!(rule.change(), Some(Place::Key(_) | Place::Most(_))) {
+        return Some(format!(
+            "rule {}: no place to change, expected change = with a call path of the table",
+            rule.id()
+        ));
+    }
+    let scenario = rule.scenario()?;
+    let wrong = change(&scenario.word, String::new(), &scenario.rest).err()?;
+    Some(format!("rule {}: {wrong}", rule.id()))
 }

@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 
 use model::Ticks;
 
-use super::candidates::Candidate;
+use super::candidates::{Candidate, ordered};
 use super::{Advice, Advised, Also, Bounds, Known};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::findings::Findings;
+use crate::ids::ReportPath;
 use crate::tools::Tools;
 use crate::what_if::Scenario;
 
@@ -41,70 +42,66 @@ pub(super) fn choose(
     known: Known<'_>,
     candidates: Vec<Candidate>,
     bounds: &Bounds,
-    findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Advice, Error> {
+    // What is odd about the graph was said when the standard set was replayed.
+    let mut unreported = Findings::default();
     let mut gains = |scenarios: &[Scenario]| -> Result<Vec<Option<Ticks>>, Error> {
         let asked = (known.processes, known.stretches);
-        let run_times = known.timed.run_times_of(tools, asked, scenarios, findings, exchange)?;
+        let run_times = known.timed.run_times_of(tools, asked, scenarios, &mut unreported, exchange)?;
         Ok(run_times.into_iter().map(|ticks| Some(bounds.run - ticks?)).collect())
     };
-    let scenarios: Vec<Scenario> = candidates.iter().map(|it| it.scenario.clone()).collect();
-    let of_all = gains(&scenarios)?;
-        for (c, g) in candidates.iter().zip(&of_all) {
-            eprintln!("{} {:?} most {} gain {g:?} {}", c.rule, c.path.index(), c.most, c.scenario);
-        }
-    }
+    let asked = candidates.iter().filter_map(|it| it.scenario.clone());
+    let mut of_all = gains(&asked.collect::<Vec<_>>())?.into_iter();
     let least = bounds.run / 100;
-    let mut left: Vec<Replayed> = candidates
-        .into_iter()
-        .zip(of_all)
-        .filter_map(|(candidate, gain)| {
-            let gain = gain.filter(|&gain| gain >= least && gain > 0)?;
-            let confidence = confidence(&candidate, gain);
-            (confidence >= SURE).then_some(Replayed { candidate, gain, confidence })
-        })
-        .collect();
+    let replayed = |candidate: Candidate| {
+        let gain = match candidate.scenario {
+            Some(_) => of_all.next().flatten()?,
+            None => candidate.most,
+        };
+        let confidence = confidence(&candidate, gain);
+        let least = if candidate.scenario.is_some() { least } else { bounds.run / BOUND_WORTH };
+        (gain >= least && gain > 0 && confidence >= SURE).then_some(Replayed { candidate, gain, confidence })
+    };
+    let mut left: Vec<Replayed> = candidates.into_iter().filter_map(replayed).collect();
     left.sort_by(|one, other| order(one).cmp(&order(other)));
-    let mut list = Vec::new();
+    let mut list: Vec<Advised> = Vec::new();
     while !left.is_empty() && list.len() < SHOWN {
-        let at = finest(&left);
-        let best = left.remove(at);
-        let joint: Vec<Scenario> = left
-            .iter()
-            .map(|it| Scenario::together(&[&best.candidate.scenario, &it.candidate.scenario]))
-            .collect();
+        let best = left.remove(finest(&left));
+        let joint = |it: &Replayed| {
+            Some(Scenario::together(&[best.candidate.scenario.as_ref()?, it.candidate.scenario.as_ref()?]))
+        };
+        let asked: Vec<Option<Scenario>> = left.iter().map(joint).collect();
+        let mut together = gains(&asked.iter().flatten().cloned().collect::<Vec<_>>())?.into_iter();
         let (mut also, mut others) = (Vec::new(), Vec::new());
-        for (it, together) in left.into_iter().zip(gains(&joint)?) {
+        for (it, joint) in left.into_iter().zip(asked) {
+            let together = joint.and_then(|_| together.next().flatten());
             let more = together.map_or(it.gain, |together| together - best.gain);
             if is_explained(&it, more, least) { also.push(it) } else { others.push(it) }
         }
         left = others;
         list.push(advised(best, also));
     }
-    let all: Vec<&Scenario> = list.iter().map(|it: &Advised| &it.scenario).collect();
+    let all: Vec<&Scenario> = list.iter().filter_map(|it| it.scenario.as_ref()).collect();
     let together = match all.len() {
         0 | 1 => None,
         _ => gains(&[Scenario::together(&all)])?[0],
     };
-    Ok(Advice { bounds: *bounds, list, together })
+    Ok(Advice { bounds: *bounds, list, not_evaluated: Vec::new(), together })
 }
 
-/// Best gain first, then what is severest, then by rule and call path.
-fn order(it: &Replayed) -> (Reverse<Ticks>, Reverse<i64>, &str, crate::ids::ReportPath) {
-    (
-        Reverse(it.gain),
-        Reverse(super::candidates::ordered(it.candidate.severity)),
-        &it.candidate.rule,
-        it.candidate.path,
-    )
+/// Best gain first, as replayed or at most, then what is severest, then by rule and call path (advice 3.3).
+fn order(it: &Replayed) -> (Reverse<Ticks>, Reverse<i64>, &str, ReportPath) {
+    (Reverse(it.gain), Reverse(ordered(it.candidate.severity)), &it.candidate.rule, it.candidate.path)
 }
 
-/// Which speaks first: the one with the best gain, or a finer one about the same that saves nearly as much.
+/// Which speaks first: the one with the best gain, or a finer one that saves nearly as much, at the same place or about as much waiting.
 fn finest(sorted: &[Replayed]) -> usize {
     let best = &sorted[0];
     let is_finer = |it: &Replayed| {
-        it.candidate.refines.contains(&best.candidate.rule) && it.gain as f64 >= FINER * best.gain as f64
+        it.candidate.refines.contains(&best.candidate.rule)
+            && it.gain as f64 >= FINER * best.gain as f64
+            && (it.candidate.path == best.candidate.path || it.candidate.severity >= best.candidate.severity)
     };
     sorted.iter().position(is_finer).unwrap_or(0)
 }
@@ -114,13 +111,23 @@ fn is_explained(it: &Replayed, more: Ticks, least: Ticks) -> bool {
     more < least || (more as f64) < LEFT * it.gain as f64
 }
 
+/// The part of the run that a bound has to be to be worth saying, where nothing was replayed: bounds are coarse.
+const BOUND_WORTH: Ticks = 10;
+
+/// What was not replayed is at most so sure.
+const BOUND_ONLY: f64 = 0.6;
+
 /// How sure it is (advice 3.2): a bound that is far above what the replay says is a reason for doubt.
 fn confidence(candidate: &Candidate, gain: Ticks) -> f64 {
+    if candidate.scenario.is_none() {
+        return candidate.model.min(BOUND_ONLY);
+    }
     candidate.model * (gain as f64 / candidate.most.max(1) as f64 + 0.5).min(1.0)
 }
 
 fn advised(best: Replayed, also: Vec<Replayed>) -> Advised {
     let Replayed { candidate, gain, confidence } = best;
+    let expected = candidate.scenario.as_ref().map(|_| gain);
     let of = |it: Replayed| Also {
         rule: it.candidate.rule,
         title: it.candidate.title,
@@ -135,7 +142,7 @@ fn advised(best: Replayed, also: Vec<Replayed>) -> Advised {
         text: candidate.text,
         most: candidate.most.max(gain),
         by: if gain > candidate.most { "replay" } else { candidate.by },
-        expected: gain,
+        expected,
         severity: candidate.severity,
         confidence,
         scenario: candidate.scenario,

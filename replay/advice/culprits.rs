@@ -30,11 +30,12 @@ impl Culprit {
         self.sum.most as f64 * f64::from(self.of_ranks) / self.sum.work.max(1) as f64
     }
 
-    /// The part of its costs, by rank, that sharing it evenly saves: σ (advice 3.1).
+    /// The part of its costs, by rank, that sharing it evenly saves: σ (advice 3.1); 1 if it has cost less than that, as what waits at
+    /// scans and in files has no costs.
     #[expect(clippy::cast_precision_loss)]
     fn static_share(&self) -> f64 {
         let cost = self.sum.cost as f64 / f64::from(self.of_ranks.max(1));
-        if cost > 0.0 { (self.balance as f64 / cost).clamp(0.0, 1.0) } else { 0.0 }
+        (self.balance as f64 / cost.max(1.0)).clamp(0.0, 1.0)
     }
 }
 
@@ -48,7 +49,8 @@ pub(super) fn find(
     sums: &PathSums,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Culprit>, Error> {
-    let chosen: Vec<ReportPath> = known.paths.all().filter(|&path| sums.of(path).cost > 0).collect();
+    let chosen: Vec<ReportPath> =
+        known.paths.all().filter(|&path| sums.of(path).cost > 0 || sums.of(path).on_path > 0).collect();
     let mut place = vec![usize::MAX; known.paths.len()];
     chosen.iter().enumerate().for_each(|(at, path)| place[path.index()] = at);
     let own_ranks = main_threads(&known).count() as u64;
@@ -82,7 +84,7 @@ pub(super) fn find(
 /// Adds the rows of culprits.
 pub(super) fn scan(
     paths: &ReportPaths,
-    culprits: &[Culprit],
+    (culprits, masters): (&[Culprit], &[i64]),
     (rules, schema, run, names): (&Rules, &Schema, &Run, &dyn Names),
     totals: &mut Totals,
 ) {
@@ -104,6 +106,7 @@ pub(super) fn scan(
     let one_share = numbers(&|it| it.sum.most as f64 / it.sum.work.max(1) as f64);
     let balance = whole(&|it| it.balance);
     let static_share = numbers(&Culprit::static_share);
+    let is_master: Vec<u8> = rank.iter().map(|rank| u8::from(masters.contains(rank))).collect();
     let columns = [
         Values::Whole(&of_paths),
         Values::Whole(&regions),
@@ -119,6 +122,7 @@ pub(super) fn scan(
         Values::Whole(&balance),
         Values::Numbers(&static_share),
         Values::Whole(&on_path),
+        Values::Flags(&is_master),
     ];
     let rows = Rows { count: culprits.len(), columns: &columns };
     rules.scanner(over, run).add(rows, None, names, totals);

@@ -6,7 +6,8 @@ use model::Ticks;
 use rules::{Names, Rows, Rules, Run, Schema, Totals, Values};
 use rustc_hash::FxHashSet;
 
-use super::Known;
+use super::bounds::waited;
+use super::{Bounds, Known};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::ids::{PathId, ReportPath};
@@ -39,11 +40,22 @@ struct LateSends {
     process: u32,
     sent_in: PathId,
     waiting_in: u64,
+    /// Whether the receiver hands out work to others.
+    to_master: u64,
     waited: Waited,
 }
 
+/// A row: who sent late messages, in which call paths of the report, and whether their receivers hand out work.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key {
+    rank: i64,
+    sent_in: ReportPath,
+    waiting_in: ReportPath,
+    to_master: bool,
+}
+
 wire!(Waited { messages, ticks, two_way });
-wire!(LateSends { [process, sent_in], waiting_in, waited });
+wire!(LateSends { [process, sent_in], waiting_in, to_master, waited });
 
 impl Evidence {
     /// Collects from the next process, once its wait states are known.
@@ -77,26 +89,31 @@ impl Evidence {
     pub(super) fn scan(
         &self,
         tools: &Tools<'_>,
-        known: Known<'_>,
+        (known, bounds): (Known<'_>, &Bounds),
         (rules, schema, run, names): (&Rules, &Schema, &Run, &dyn Names),
         totals: &mut Totals,
         exchange: &mut dyn Exchange,
     ) -> Result<(), Error> {
         let mut outgoing = vec![Batch::new(); exchange.workers()];
-        for (late, numbers) in self.0.iter().zip(&known.paths.numbers) {
+        let masters = known.timed.master_ranks();
+        for ((late, numbers), receiver) in self.0.iter().zip(&known.paths.numbers).zip(known.processes) {
+            let rank = tools.trace.processes[receiver.number].rank.map_or(rules::ABSENT, i64::from);
+            let to_master = u64::from(masters.contains(&rank));
             for (&(waiting_in, process, sent_in), &waited) in late {
                 let Some(path) = numbers.get(waiting_in.index()).filter(|path| !path.is_none()) else {
                     continue;
                 };
                 let waiting_in = path.index() as u64;
-                LateSends { process, sent_in, waiting_in, waited }
+                LateSends { process, sent_in, waiting_in, to_master, waited }
                     .put(&mut outgoing[tools.owners.of(process as usize)]);
             }
         }
         let first = known.processes.first().map_or(0, |process| process.number);
-        let mut rows = BTreeMap::<(i64, ReportPath, ReportPath), Waited>::new();
+        let mut rows = BTreeMap::<Key, Waited>::new();
         for batch in exchange.exchange(outgoing)? {
-            for LateSends { process, sent_in, waiting_in, waited } in wire::all::<LateSends>(&batch) {
+            for LateSends { process, sent_in, waiting_in, to_master, waited } in
+                wire::all::<LateSends>(&batch)
+            {
                 let Some(numbers) = known.paths.numbers.get((process as usize).wrapping_sub(first)) else {
                     continue;
                 };
@@ -104,7 +121,9 @@ impl Evidence {
                     continue;
                 };
                 let rank = tools.trace.processes[process as usize].rank.map_or(rules::ABSENT, i64::from);
-                let sum = rows.entry((rank, path, ReportPath::new(to_usize(waiting_in)))).or_default();
+                let waiting_in = ReportPath::new(to_usize(waiting_in));
+                let key = Key { rank, sent_in: path, waiting_in, to_master: to_master == 1 };
+                let sum = rows.entry(key).or_default();
                 sum.messages += waited.messages;
                 sum.ticks = sum.ticks.saturating_add(waited.ticks);
                 sum.two_way = sum.two_way.saturating_add(waited.two_way);
@@ -115,24 +134,29 @@ impl Evidence {
         else {
             return Ok(());
         };
-        let of = |value: &dyn Fn(&(i64, ReportPath, ReportPath), &Waited) -> i64| {
+        let of = |value: &dyn Fn(&Key, &Waited) -> i64| {
             rows.iter().map(|(key, waited)| value(key, waited)).collect::<Vec<i64>>()
         };
-        let paths = of(&|key, _| key.1.index() as i64);
-        let regions = of(&|key, _| known.paths.region(key.1).into());
-        let ranks = of(&|key, _| key.0);
-        let waiting_in = of(&|key, _| key.2.index() as i64);
+        let paths = of(&|key, _| key.sent_in.index() as i64);
+        let regions = of(&|key, _| known.paths.region(key.sent_in).into());
+        let ranks = of(&|key, _| key.rank);
+        let waiting_in = of(&|key, _| key.waiting_in.index() as i64);
         let messages = of(&|_, waited| waited.messages.cast_signed());
         let waiting = of(&|_, waited| waited.ticks);
         let two_way = of(&|_, waited| waited.two_way);
-        let masters = known.timed.master_ranks();
         let is_master: Vec<u8> = ranks.iter().map(|rank| u8::from(masters.contains(rank))).collect();
         let columns = [&paths, &regions, &paths, &ranks, &waiting_in, &messages, &waiting, &two_way];
-        let columns: Vec<Values<'_>> = columns
-            .map(|values| Values::Whole(values))
-            .into_iter()
-            .chain([Values::Flags(&is_master)])
-            .collect();
+        let to_master: Vec<u8> = rows.keys().map(|key| u8::from(key.to_master)).collect();
+        let waits = known.processes.iter().zip(known.results).filter_map(|(process, results)| {
+            let rank = i64::from(tools.trace.processes[process.number].rank?);
+            Some((rank, waited(tools, &results.severities[0])))
+        });
+        let waits: BTreeMap<i64, Ticks> = waits.collect();
+        let share = |rank: &i64| waits.get(rank).copied().unwrap_or(0) as f64 / bounds.run.max(1) as f64;
+        let idle: Vec<f64> = ranks.iter().map(share).collect();
+        let flags = [&is_master, &to_master].map(|flags| Values::Flags(flags));
+        let columns = columns.map(|values| Values::Whole(values)).into_iter().chain(flags);
+        let columns: Vec<Values<'_>> = columns.chain([Values::Numbers(&idle)]).collect();
         rules.scanner(over, run).add(Rows { count: rows.len(), columns: &columns }, None, names, totals);
         Ok(())
     }

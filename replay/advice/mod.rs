@@ -24,17 +24,18 @@ use model::Ticks;
 use crate::causes::ComparedWork;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
-use crate::findings::Findings;
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
 use crate::tools::Tools;
 use crate::walk::WalkedProcess;
 use crate::what_if::{Scenario, TimedGraph};
+use rules::Rules;
 
 pub use bounds::Bounds;
 use candidates::Candidate;
 pub use evidence::Evidence;
+pub use shipped::{check, rules};
 use sums::PathSums;
 
 /// What is advised, best first.
@@ -44,7 +45,9 @@ pub struct Advice {
     pub bounds: Bounds,
     /// Each by itself.
     pub list: Vec<Advised>,
-    /// The run time with all of it together, in ticks; `None` without two.
+    /// Rules that could not be judged, and why.
+    pub not_evaluated: Vec<(String, String)>,
+    /// What all that was replayed saves together, in ticks; `None` without two.
     pub together: Option<Ticks>,
 }
 
@@ -63,14 +66,14 @@ pub struct Advised {
     pub most: Ticks,
     /// Which bound that is.
     pub by: &'static str,
-    /// What it saves, as replayed, in ticks.
-    pub expected: Ticks,
+    /// What it saves, as replayed, in ticks; `None` if it cannot be replayed.
+    pub expected: Option<Ticks>,
     /// Waiting, or time of calls, that it explains, in ticks over all locations.
     pub severity: f64,
     /// How sure it is, from 0 to 1.
     pub confidence: f64,
     /// What was replayed.
-    pub scenario: Scenario,
+    pub scenario: Option<Scenario>,
     /// Other advice that this one makes worthless: rule, title, place, what it would save alone.
     pub also: Vec<Also>,
 }
@@ -87,7 +90,7 @@ pub struct Also {
     /// What it would save by itself, in ticks.
     pub expected: Ticks,
     /// What was replayed.
-    pub scenario: Scenario,
+    pub scenario: Option<Scenario>,
 }
 
 /// What is known when advice is looked for.
@@ -95,6 +98,8 @@ pub struct Also {
 pub struct Known<'k> {
     /// The timed graph.
     pub timed: &'k TimedGraph,
+    /// All rules.
+    pub rules: &'k Rules,
     /// The processes of this worker, and their results with root causes.
     pub processes: &'k [WalkedProcess],
     /// Those results.
@@ -113,26 +118,21 @@ pub fn find(
     tools: &Tools<'_>,
     known: Known<'_>,
     evidence: &Evidence,
-    findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Advice, Error> {
-    let schema = schema::schema(tools.metrics);
-    let rules = shipped::rules(&schema);
+    let schema = schema::schema();
+    let rules = known.rules;
     let bounds = Bounds::find(tools, known, exchange)?;
     let sums = PathSums::find(tools, known, exchange)?;
     let culprits = culprits::find(tools, known, &sums, exchange)?;
-        for c in &culprits {
-            eprintln!("{} {c:?}", tools.trace.region_name(known.paths.region(c.path)));
-        }
-        eprintln!("{bounds:?}");
-    }
     let run = bounds.facts(tools);
     let names = names::ReportNames { trace: tools.trace, paths: known.paths };
     let mut totals = rules.totals();
-    places::scan(tools, known, (&rules, &schema, &run, &names), &mut totals);
-    evidence.scan(tools, known, (&rules, &schema, &run, &names), &mut totals, exchange)?;
+    places::scan(tools, known, (rules, &schema, &run, &names), &mut totals);
+    evidence.scan(tools, (known, &bounds), (rules, &schema, &run, &names), &mut totals, exchange)?;
     if exchange.worker() == 0 {
-        culprits::scan(known.paths, &culprits, (&rules, &schema, &run, &names), &mut totals);
+        let masters = known.timed.master_ranks();
+        culprits::scan(known.paths, (&culprits, &masters), (rules, &schema, &run, &names), &mut totals);
     }
     let mut all = rules.totals();
     for words in share(exchange, totals.to_words())? {
@@ -143,13 +143,10 @@ pub fn find(
     }
     let context = rules::Context { run: &run, names: &names, cause: &|_, _| None };
     let outcome = rules.evaluate(&all, &context);
-        for f in &outcome.findings {
-            eprintln!("{} sev {} change {:?} {}", rules.rules()[f.rule].id(), f.severity, f.change, f.title);
-        }
-        for n in &outcome.not_evaluated {
-            eprintln!("{n:?}");
-        }
-    }
-    let candidates = Candidate::all(tools, known.paths, &rules, outcome, (&bounds, &culprits));
-    choose::choose(tools, known, candidates, &bounds, findings, exchange)
+    let too_many = outcome.with_too_many_groups.iter().map(|&rule| (rule, "too many groups".to_owned()));
+    let unjudged = outcome.not_evaluated.iter().map(|it| (it.rule, it.reason.clone())).chain(too_many);
+    let unjudged = unjudged.map(|(rule, why)| (rules.rules()[rule].id().to_owned(), why)).collect();
+    let candidates = Candidate::all(tools, known.paths, rules, outcome, (&bounds, &culprits));
+    let advice = choose::choose(tools, known, candidates, &bounds, exchange)?;
+    Ok(Advice { not_evaluated: unjudged, ..advice })
 }

@@ -3,7 +3,7 @@
 use rules::{Names, Rows, Rules, Run, Schema, Totals, Values};
 
 use super::Known;
-use super::schema::{LINE, METRICS, PATH, RANK, REGION, THREAD};
+use super::schema::{LINE, PATH, RANK, REGION, THREAD};
 use crate::fraction;
 use crate::ids::Row;
 use crate::tools::Tools;
@@ -49,7 +49,8 @@ pub(super) fn scan(
                     RANK => vec![rank; rows.len()],
                     THREAD => vec![thread as i64; rows.len()],
                     _ => {
-                        let metric = column - METRICS;
+                        let id = &schema.tables[over.table].columns[column].name;
+                        let Some(metric) = tools.metrics.find(id) else { continue };
                         let whole = severities.column(metric);
                         let (_, shares) = severities.records();
                         let value = |&(row, _): &(Row, i64)| {
@@ -60,10 +61,11 @@ pub(super) fn scan(
                     }
                 };
             }
+            // Columns that no rule reads, or whose metric the analysis does not have, are missing.
+            let values = |values: &'_ Vec<i64>| values.len() == rows.len();
             let columns: Vec<Values<'_>> = columns
                 .iter()
-                .enumerate()
-                .map(|(at, values)| if read.contains(&at) { Values::Whole(values) } else { Values::Missing })
+                .map(|column| if values(column) { Values::Whole(column) } else { Values::Missing })
                 .collect();
             scanner.add(Rows { count: rows.len(), columns: &columns }, None, names, totals);
         }

@@ -1,9 +1,7 @@
 //! Tables, columns and facts that rules of advice can speak of (advice 5.2).
 
-use patterns::Unit;
+use patterns::{Metric, Source, Unit, metrics};
 use rules::{Column, Grouping, Schema, Table, Type};
-
-use crate::metrics::Metrics;
 
 /// Domains of texts.
 pub(super) const REGIONS: u16 = 1;
@@ -24,7 +22,7 @@ fn columns_of_site() -> Vec<Column> {
 }
 
 /// Columns of culprits behind those, in the order of their values.
-const OF_CULPRITS: [(&str, Type, &str); 10] = [
+const OF_CULPRITS: [(&str, Type, &str); 11] = [
     ("cost", Type::Time, "waiting that it has caused, at all ranks"),
     ("work", Type::Time, "its time, of all ranks"),
     ("most", Type::Time, "its time at the rank with most of it"),
@@ -35,14 +33,17 @@ const OF_CULPRITS: [(&str, Type, &str); 10] = [
     ("balance", Type::Time, "what sharing it evenly saves on the critical path"),
     ("static_share", Type::Number, "the part of its costs that sharing it evenly would save"),
     ("on_path", Type::Time, "its time on the critical path"),
+    ("is_master", Type::Bool, "whether the rank with most of it hands out work to others"),
 ];
 
-/// The schema for a trace whose analysis has these metrics.
-pub(super) fn schema(metrics: &Metrics) -> Schema {
+/// The schema: places have all metrics of calls and times that are measured, and of root causes, whether an analysis has them or not, so that rules are right or wrong for themselves.
+pub(super) fn schema() -> Schema {
     let mut of_places = columns_of_site();
     of_places.push(Column::new("rank", Type::Rank, "the rank"));
     of_places.push(Column::new("thread", Type::Count, "the number of the thread, 0 for the main one"));
-    of_places.extend(metrics.list.iter().map(|metric| {
+    // The others are made of these when the report is written.
+    let is_there = |metric: &&Metric| matches!(metric.source, Source::Measured | Source::Shares);
+    of_places.extend(metrics().iter().filter(is_there).map(|metric| {
         let kind = match metric.unit {
             Unit::Seconds => Type::Time,
             Unit::Bytes => Type::Bytes,
@@ -60,6 +61,8 @@ pub(super) fn schema(metrics: &Metrics) -> Schema {
         Column::new("waiting", Type::Time, "waiting of their receivers"),
         Column::new("two_way", Type::Time, "the part of it of receivers that send to this rank, too"),
         Column::new("is_master", Type::Bool, "whether the rank hands out work to others"),
+        Column::new("to_master", Type::Bool, "whether the receivers do"),
+        Column::new("idle", Type::Number, "the share of the run that the rank waits itself"),
     ]);
     let run = [
         ("T", Type::Time, "the run, from the first end of MPI_Init to the last begin of MPI_Finalize"),
@@ -96,7 +99,6 @@ pub(super) fn schema(metrics: &Metrics) -> Schema {
     }
 }
 
-/// Columns of places in front of metrics.
+/// Columns of places in front of those of metrics.
 pub(super) const RANK: usize = 3;
 pub(super) const THREAD: usize = 4;
-pub(super) const METRICS: usize = 5;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use details::advice::{
-    AdviceFile, Advised as Entry, AdvisedAlso, AdvisedGain, AdvisedPlace, AdvisedRun, SCHEMA,
+    AdviceFile, Advised as Entry, AdvisedAlso, AdvisedGain, AdvisedPlace, AdvisedRun, NotEvaluated, SCHEMA,
 };
 
 use super::names;
@@ -38,13 +38,13 @@ pub struct AdviceLine {
     /// The place to change, with file and line.
     pub place: String,
     /// What it saves as replayed, and at most, in seconds.
-    pub expected: f64,
+    pub expected: Option<f64>,
     /// At most.
     pub most: f64,
     /// How sure it is, from 0 to 1.
     pub confidence: f64,
     /// The scenario that was replayed.
-    pub scenario: String,
+    pub scenario: Option<String>,
     /// Other advice that this one makes worthless, with what each would save by itself, in seconds.
     pub also: Vec<(String, f64)>,
 }
@@ -64,10 +64,10 @@ impl AdviceSummary {
             title: it.title.clone(),
             text: it.text.clone(),
             place: place(it.path),
-            expected: seconds(it.expected),
+            expected: it.expected.map(seconds),
             most: seconds(it.most),
             confidence: it.confidence,
-            scenario: it.scenario.to_string(),
+            scenario: it.scenario.as_ref().map(ToString::to_string),
             also: it
                 .also
                 .iter()
@@ -99,19 +99,19 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
                 expected: seconds(also.expected as f64),
                 place: place(also.path),
                 rule: also.rule.clone(),
-                scenario: also.scenario.to_string(),
+                scenario: also.scenario.as_ref().map(ToString::to_string),
                 title: also.title.clone(),
             })
             .collect(),
         confidence: it.confidence,
         gain: AdvisedGain {
             by: it.by.to_owned(),
-            expected: seconds(it.expected as f64),
+            expected: it.expected.map(|ticks| seconds(ticks as f64)),
             most: seconds(it.most as f64),
         },
         place: place(it.path),
         rule: it.rule.clone(),
-        scenario: it.scenario.to_string(),
+        scenario: it.scenario.as_ref().map(ToString::to_string),
         seconds: seconds(it.severity),
         share: it.severity / (advice.bounds.all as f64).max(1.0),
         text: it.text.clone(),
@@ -119,6 +119,11 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
     };
     AdviceFile {
         advice: advice.list.iter().map(entry).collect(),
+        not_evaluated: advice
+            .not_evaluated
+            .iter()
+            .map(|(rule, why)| NotEvaluated { rule: rule.clone(), why: why.clone() })
+            .collect(),
         run: AdvisedRun {
             conserve_bound: seconds(advice.bounds.conserve as f64),
             locations: advice.bounds.threads,
@@ -128,6 +133,23 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
         schema: SCHEMA.to_owned(),
         together: advice.together.map(|ticks| seconds(ticks as f64)),
     }
+}
+
+/// Writes a text in lines, as long as words allow.
+fn write_wrapped(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    const COLUMNS: usize = 110;
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > COLUMNS {
+            writeln!(f, "       {line}")?;
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    writeln!(f, "       {line}")
 }
 
 /// The word for a confidence.
@@ -143,28 +165,38 @@ impl fmt::Display for AdviceSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = |seconds: f64| 100.0 * seconds / self.run.max(f64::MIN_POSITIVE);
         if self.list.is_empty() {
-            return writeln!(f, "\nNo advice: no single change is known that would save 1 % of the run.");
+            return writeln!(
+                f,
+                "\nNo advice: none of the changes that were tried would save 1 % of the run."
+            );
         }
         writeln!(f, "\nAdvice (of a run of {:.3} s; each by itself):", self.run)?;
         for (number, it) in self.list.iter().enumerate() {
+            let (how, seconds) = it.expected.map_or(("at most", it.most), |expected| ("about", expected));
             writeln!(
                 f,
-                "  {}. about {:.3} s, {:.1} %   {}: {}   [{}]",
+                "  {}. {how} {seconds:.3} s, {:.1} %   {}: {}   [{}]",
                 number + 1,
-                it.expected,
-                percent(it.expected),
+                percent(seconds),
                 it.title,
                 printable(&it.place),
                 word(it.confidence)
             )?;
-            writeln!(f, "       {}", printable(&it.text))?;
+            write_wrapped(f, &printable(&it.text))?;
             for (also, seconds) in &it.also {
                 writeln!(f, "       or: {} ({seconds:.3} s by itself)", printable(also))?;
             }
-            writeln!(f, "       check: --what-if={}", printable(&it.scenario))?;
+            if let Some(scenario) = &it.scenario {
+                writeln!(f, "       check: --what-if={}", printable(scenario))?;
+            }
         }
         if let Some(together) = self.together {
-            writeln!(f, "  all of these together: about {together:.3} s, {:.1} %", percent(together))?;
+            let which = if self.list.iter().all(|it| it.expected.is_some()) {
+                "all of these"
+            } else {
+                "all of these that say \"about\""
+            };
+            writeln!(f, "  {which} together: about {together:.3} s, {:.1} %", percent(together))?;
         }
         Ok(())
     }

@@ -19,12 +19,24 @@ pub const SCHEMA: &str = "replay-advice/1";
 pub struct AdviceFile {
     /// Best first, each by itself.
     pub advice: Vec<Advised>,
+    /// Rules that could not be judged, in the order of their names.
+    pub not_evaluated: Vec<NotEvaluated>,
     /// The run.
     pub run: AdvisedRun,
     /// `replay-advice/1`.
     pub schema: String,
     /// Seconds that all of it together saves, as replayed; null with fewer than two.
     pub together: Option<f64>,
+}
+
+/// A rule that could not be judged.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NotEvaluated {
+    /// The rule.
+    pub rule: String,
+    /// Why.
+    pub why: String,
 }
 
 /// Facts of the run.
@@ -55,8 +67,8 @@ pub struct Advised {
     pub place: AdvisedPlace,
     /// The rule, `PREFIX/NAME`.
     pub rule: String,
-    /// What was replayed, as `--what-if` takes it.
-    pub scenario: String,
+    /// What was replayed, as `--what-if` takes it; null if it cannot be.
+    pub scenario: Option<String>,
     /// Seconds of waiting, or of calls, that it explains, over all locations.
     pub seconds: f64,
     /// Those as a share of the time of all locations.
@@ -71,10 +83,10 @@ pub struct Advised {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AdvisedGain {
-    /// What bounds it: `wait`, `path`, `conserve`, `rule`, or `replay` where no bound is as large as what was replayed.
+    /// What bounds it: `edges`, `wait`, `path`, `conserve`, `calls`, `rule`, or `replay` where no bound is as large as what was replayed.
     pub by: String,
-    /// As replayed.
-    pub expected: f64,
+    /// As replayed; null if it cannot be.
+    pub expected: Option<f64>,
     /// At most.
     pub most: f64,
 }
@@ -95,14 +107,14 @@ pub struct AdvisedPlace {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AdvisedAlso {
-    /// Seconds that it saves by itself, as replayed.
+    /// Seconds that it saves by itself, as replayed, or at most where there is no scenario.
     pub expected: f64,
     /// Where.
     pub place: AdvisedPlace,
     /// The rule.
     pub rule: String,
-    /// What was replayed.
-    pub scenario: String,
+    /// What was replayed; null if it cannot be.
+    pub scenario: Option<String>,
     /// What is the matter.
     pub title: String,
 }

@@ -4,7 +4,6 @@ use super::{read, rules, schema, when};
 use crate::{Claims, EventKind, Gain, Matching, Place, Source, read as read_files};
 
 const EXCERPT: &str = include_str!("excerpt.toml");
-const DOCUMENTATION: &str = include_str!("../../../docs/rules.md");
 const LIBRARY: &str = include_str!("library.toml");
 
 #[test]
@@ -46,25 +45,6 @@ fn the_file_of_the_specification_is_read_whatever_the_order_of_files() {
     assert!(matches!(rules.events()[1].kind(), EventKind::Visits { .. }));
     let turned = [files[1].clone(), files[0].clone()];
     assert_eq!(read_files(&turned, &schema()).unwrap(), rules);
-}
-
-#[test]
-fn the_examples_of_the_documentation_are_read() {
-    let blocks: Vec<&str> = DOCUMENTATION
-        .split("```toml\n")
-        .skip(1)
-        .map(|rest| rest.split("```").next().unwrap_or_default())
-        .collect();
-    let [rule, sets] = blocks.as_slice() else { panic!("two examples") };
-    assert_eq!(rules(rule).rules()[0].id(), "mylib/solver-allreduce");
-    let rules_set = ["sync/barrier", "work/static", "omp/tasks"].map(|id| {
-        let text = when("share >= 1 %").replace("a/b", id);
-        text.replace("[rule.finds]", "[rule.let]\nshare = 'sum(wait) / run.all'\n[rule.finds]")
-    });
-    let mut files: Vec<Source> = rules_set.into_iter().map(|text| Source::new("a.toml", text)).collect();
-    files.push(Source::new("b.toml", format!("format = 1\n{sets}")));
-    let rules = read_files(&files, &schema()).unwrap_or_else(|problems| panic!("{}", problems[0]));
-    assert_eq!(rules.rules().len(), 2);
 }
 
 #[test]

@@ -255,9 +255,17 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 fn list_of_files() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut page = "# Files\n\nThe first line of each source; `make files` writes this page.\n".to_string();
-    for folder in
-        ["replay", "patterns", "structure", "formats", "measurement", "diagnostics", "benches", "tests"]
-    {
+    for folder in [
+        "replay",
+        "patterns",
+        "structure",
+        "rules",
+        "formats",
+        "measurement",
+        "diagnostics",
+        "benches",
+        "tests",
+    ] {
         let mut before = None;
         for path in sources(&root.join(folder)) {
             let path = path.strip_prefix(root).unwrap();

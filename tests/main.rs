@@ -1,5 +1,6 @@
 //! Integration tests. One binary, so that they link once; each topic is a module.
 
+mod advice; // first advice of archives, laws of gains, rules of users
 mod bad_input;
 mod browsers;
 mod causes;

@@ -2,6 +2,7 @@
 //! `MPICC` name. Judges are `otf2-print`, OTF2's Python bindings, the analyzer, and the output of the
 //! programs. Without MPI, a compiler, or a judge, tests say so and pass.
 
+mod advice; // first advice is the defect of a program, and saves what it says
 mod calls; // all kinds of calls leave the records that they must leave
 mod changes; // predicted run times are those of programs that were changed so
 mod compare; // a comparison of two recordings says what changed in the program, and by how much

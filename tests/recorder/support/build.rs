@@ -266,9 +266,18 @@ fn sources(language: &str) -> Vec<String> {
     let endings: &[&str] = if language == "f90" { &["f", "f90"] } else { &[language] };
     // The solver of the demonstration is in no folder.
     let mut found: Vec<String> = if language == "c" { vec!["jacobi.c".into()] } else { Vec::new() };
-    for folder in
-        ["waits", "calls", "endings", "iterations", "oddities", "pauses", "regions", "workers", "changes"]
-    {
+    for folder in [
+        "waits",
+        "calls",
+        "endings",
+        "iterations",
+        "oddities",
+        "pauses",
+        "regions",
+        "workers",
+        "changes",
+        "advice",
+    ] {
         for entry in std::fs::read_dir(project("tests/programs").join(folder)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             if endings.iter().any(|ending| name.ends_with(&format!(".{ending}"))) {

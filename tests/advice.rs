@@ -1,0 +1,247 @@
+//! Advice: the first one of archives whose cause is known, laws for any trace, and rules of users (advice 8).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cubex::Report;
+use details::advice::{ADVICE, AdviceFile};
+use generate::{Job, PATTERNS};
+use replay::exchange::Solo;
+use replay::progress::Progress;
+use replay::{DetailsPlace, Options, Semantics, WhatIf};
+
+use crate::interop::python;
+use crate::support::run::analyze;
+use crate::support::{archive, archives, in_memory, name, options, project, workers};
+
+fn asking(experiment: &Path, report: &Path) -> Options {
+    Options {
+        what_if: Some(WhatIf::parse("").unwrap()),
+        details: Some(DetailsPlace::Nowhere),
+        structure: false,
+        ..options(experiment, report, Semantics::Corrected)
+    }
+}
+
+/// The advice of an analysis with these options, and the bytes of the member.
+fn of(options: &Options) -> (AdviceFile, Vec<u8>) {
+    replay::analyze(options, &mut Solo, &mut Progress::silent()).unwrap();
+    let report = Report::open(options.report.as_ref().unwrap()).unwrap();
+    let bytes = report.member(ADVICE).unwrap().unwrap();
+    (AdviceFile::parse(&bytes).unwrap(), bytes)
+}
+
+fn advice(experiment: &Path) -> AdviceFile {
+    let directory = in_memory();
+    of(&asking(experiment, &directory.path().join("trace.cubex"))).0
+}
+
+/// The first advice of archives, with what it saves at least, in per cent of the run.
+const FIRST: &[(&str, &str, f64)] = &[
+    ("barrier.4", "work/dynamic", 70.0),
+    ("comms.4", "sync/barrier", 30.0),
+    ("imbalance_chain.4", "p2p/pipeline", 15.0),
+    ("imbalance_chain.8", "p2p/pipeline", 30.0),
+    ("late_receiver.4", "work/few-ranks", 40.0),
+    ("late_receiver_nb.4", "work/few-ranks", 10.0),
+    ("late_sender.4", "work/few-ranks", 40.0),
+    ("late_sender_nb.3", "p2p/late-send", 30.0),
+    ("late_sender_nb.4", "p2p/late-send", 30.0),
+    ("master_worker.4", "master/prefetch", 5.0),
+    ("master_worker.6", "master/prefetch", 5.0),
+    ("nxn.4", "work/dynamic", 60.0),
+    ("nxn.8", "work/dynamic", 80.0),
+    ("persistent.4", "work/one-rank", 50.0),
+    ("rooted.4", "work/dynamic", 50.0),
+    ("rooted.5", "work/dynamic", 50.0),
+    ("sendrecv.2", "work/static", 20.0),
+    ("sendrecv.4", "work/static", 30.0),
+    ("wildcard.4", "work/few-ranks", 40.0),
+    ("wrong_order.4", "work/one-rank", 40.0),
+    ("wrong_order_diff.4", "work/one-rank", 40.0),
+];
+
+#[test]
+fn first_advice_of_archives_is_their_cause() {
+    let mut wrong = Vec::new();
+    for &(name, rule, percent) in FIRST {
+        let found = advice(&archive(name));
+        let first = found.advice.first();
+        let share = first.and_then(|first| Some(100.0 * first.gain.expected? / found.run.seconds));
+        if first.map(|first| first.rule.as_str()) != Some(rule) || share.is_none_or(|share| share < percent) {
+            wrong.push(format!("{name}: {:?}, {share:?}, expected {rule}", first.map(|first| &first.rule)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn work_that_is_done_in_turn_is_not_advised_to_be_shared() {
+    // In a chain the rank with most work has 84 % of the delay costs, and nothing is saved by sharing its work.
+    for name in ["imbalance_chain.4", "imbalance_chain.8"] {
+        let found = advice(&archive(name));
+        let also = found.advice.iter().flat_map(|it| it.also.iter().map(|also| &also.rule));
+        let rules: Vec<&String> = found.advice.iter().map(|it| &it.rule).chain(also).collect();
+        assert!(rules.iter().all(|rule| !rule.starts_with("work/")), "{name}: {rules:?}");
+    }
+}
+
+/// What is wrong with advice for any trace.
+fn broken(name: &str, experiment: &Path, file: &AdviceFile) -> Vec<String> {
+    let mut broken = Vec::new();
+    for it in &file.advice {
+        let gain = &it.gain;
+        if gain.most > file.run.seconds || gain.expected.is_some_and(|expected| expected > gain.most) {
+            broken.push(format!("{name}: {}: {gain:?} of {}", it.rule, file.run.seconds));
+        }
+        if gain.expected.unwrap_or(gain.most) < 0.009_99 * file.run.seconds || it.share < 0.009_99 {
+            broken.push(format!("{name}: {}: too small: {gain:?}, {}", it.rule, it.share));
+        }
+        if !(0.4..=1.0).contains(&it.confidence) || it.text.contains("unknown") {
+            broken.push(format!("{name}: {}: {}, {}", it.rule, it.confidence, it.text));
+        }
+        // What is said to be replayed is what a user gets who asks for it.
+        let Some(scenario) = &it.scenario else { continue };
+        let directory = in_memory();
+        let what_if =
+            WhatIf::parse(scenario).map_err(|error| format!("{name}: {scenario}: {error}")).unwrap();
+        let options = Options {
+            what_if: Some(what_if),
+            causes: false,
+            ..asking(experiment, &directory.path().join("trace.cubex"))
+        };
+        let outcome = replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
+        let what_if = outcome.summary.unwrap().what_if.unwrap();
+        let saved = what_if.run - what_if.gains[0].seconds;
+        if gain.expected.is_none_or(|expected| (saved - expected).abs() > 1e-9) {
+            broken.push(format!("{name}: {scenario}: {saved} replayed, {gain:?}"));
+        }
+    }
+    let together = file.together.unwrap_or(0.0);
+    if together > file.run.seconds || !together.is_finite() {
+        broken.push(format!("{name}: {together} together"));
+    }
+    broken
+}
+
+#[test]
+fn gains_of_any_trace_are_bounded_and_those_of_the_scenarios_that_are_named() {
+    let mut wrong = Vec::new();
+    for experiment in archives() {
+        wrong.extend(broken(&name(&experiment), &experiment, &advice(&experiment)));
+    }
+    for pattern in PATTERNS {
+        let directory = in_memory();
+        let trace = directory.path().join("trace");
+        generate::generate(&Job::new(pattern, 4, 400), &trace).unwrap();
+        wrong.extend(broken(pattern.name, &trace, &advice(&trace)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn advice_is_the_same_with_any_workers() {
+    for name in
+        ["barrier.4", "comms.7", "late_sender_nb.4", "master_worker.6", "rma.4", "hybrid.2x3", "skewed.4"]
+    {
+        let alone = advice(&archive(name));
+        for (threads, processes) in [(2, 1), (1, 2), (2, 2), (1, 3)] {
+            let directory = in_memory();
+            let report = directory.path().join("trace.cubex");
+            let options = Options { threads, ..asking(&archive(name), &report) };
+            workers::analyze_with(&options, processes).into_iter().for_each(|outcome| drop(outcome.unwrap()));
+            let report = Report::open(&report).unwrap();
+            let bytes = report.member(ADVICE).unwrap().unwrap();
+            assert_eq!(AdviceFile::parse(&bytes).unwrap(), alone, "{name}, {processes} x {threads}");
+        }
+    }
+}
+
+#[test]
+fn advice_for_programs_keeps_to_its_schema() {
+    let has_schemas = |python: &PathBuf| {
+        Command::new(python).args(["-c", "import jsonschema"]).output().is_ok_and(|it| it.status.success())
+    };
+    let Some(python) = python().filter(has_schemas) else { return };
+    let directory = in_memory();
+    let mut check = Command::new(python);
+    check.arg(project("replay/show/tests/export/judges/schema.py"));
+    check.arg(project("docs/schemas/replay-advice.json"));
+    for name in ["barrier.4", "rma.4", "comms.7", "io.4", "self_and_null.4"] {
+        let (_, bytes) = of(&asking(&archive(name), &directory.path().join(format!("{name}.cubex"))));
+        let file = directory.path().join(format!("{name}.json"));
+        std::fs::write(&file, bytes).unwrap();
+        check.arg(file);
+    }
+    let output = check.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A rule of a user about a library of their own: here about the function of an archive.
+const OF_A_USER: &str = r#"format = 1
+library = "mylib 2"
+
+[[rule]]
+id = "mylib/work"
+refines = ["work/dynamic"]
+over = "culprit"
+where = 'matches(region, "wo?k")'
+[rule.finds]
+when = "cost >= 1 % * run.all"
+severity = "cost"
+most = "phase"
+scenario = "spread=path"
+change = "path"
+title = "Work of mylib is uneven"
+advice = "Call mylib_share() in {region}."
+"#;
+
+#[test]
+fn rule_of_a_user_that_is_finer_speaks_in_place_of_that_of_the_program() {
+    let directory = in_memory();
+    let file = directory.path().join("mine.toml");
+    std::fs::write(&file, OF_A_USER).unwrap();
+    let report = directory.path().join("trace.cubex");
+    let output = analyze([
+        archive("barrier.4").as_os_str(),
+        "--what-if".as_ref(),
+        "-o".as_ref(),
+        report.as_os_str(),
+        "--rules".as_ref(),
+        file.as_os_str(),
+    ]);
+    let text = &output.expect(0).stdout;
+    assert!(text.contains("Work of mylib is uneven"), "{text}");
+    assert!(text.contains("Call mylib_share() in work."), "{text}");
+    let bytes = Report::open(&report).unwrap().member(ADVICE).unwrap().unwrap();
+    assert_eq!(AdviceFile::parse(&bytes).unwrap().advice[0].rule, "mylib/work");
+}
+
+#[test]
+fn file_of_rules_with_errors_is_refused_with_all_of_them() {
+    let directory = in_memory();
+    let file = directory.path().join("bad.toml");
+    let wrong = OF_A_USER
+        .replace("cost >= 1 % * run.all", "cost >= 4 KiB")
+        .replace("severity = \"cost", "severity = \"cst");
+    std::fs::write(&file, wrong).unwrap();
+    let (trace, report) = (archive("barrier.4"), directory.path().join("trace.cubex"));
+    let checks = analyze(["--check-rules".as_ref(), file.as_os_str()]);
+    let with =
+        ["--what-if".as_ref(), "-o".as_ref(), report.as_os_str(), "--rules".as_ref(), file.as_os_str()];
+    let analyses = analyze([trace.as_os_str()].into_iter().chain(with));
+    for output in [checks, analyses] {
+        let text = &output.expect(2).stderr;
+        assert!(text.contains("bad.toml:10:") && text.contains("bad.toml:11:"), "{text}");
+    }
+    assert!(!report.exists());
+    // Nothing would ever be said by a rule whose scenario is none.
+    std::fs::write(&file, OF_A_USER.replace("spread=path", "wibble=path")).unwrap();
+    let output = analyze(["--check-rules".as_ref(), file.as_os_str()]);
+    let text = &output.expect(2).stderr;
+    assert!(text.contains("rule mylib/work: scenario \"wibble\""), "{text}");
+    let good = directory.path().join("good.toml");
+    std::fs::write(&good, OF_A_USER).unwrap();
+    assert_eq!(analyze(["--check-rules".as_ref(), good.as_os_str()]).expect(0).stderr, "");
+    analyze([archive("barrier.4").as_os_str(), "--rules".as_ref(), good.as_os_str()]).expect(2);
+}

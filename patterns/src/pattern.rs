@@ -29,6 +29,13 @@ pub struct Pattern {
     pub detect: Detect,
 }
 
+impl Pattern {
+    /// Whether it is of start-up and shutdown, about which users can do little.
+    pub fn is_of_start_up(&self) -> bool {
+        self.metric.parent == Some("mpi_init_exit")
+    }
+}
+
 /// The statistics of a pattern's instances: number, mean, quartiles and the severest ones (specification 13).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Statistics {

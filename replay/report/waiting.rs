@@ -35,9 +35,7 @@ impl WaitingTime {
     pub(super) fn new(trace: &Trace, metrics: &Metrics) -> WaitingTime {
         let mut is_waiting = vec![false; metrics.list.len()];
         for pattern in &metrics.patterns {
-            // Users can do little about start-up and shutdown.
-            let is_start_up = pattern.pattern.metric.parent == Some("mpi_init_exit");
-            is_waiting[pattern.metric] = pattern.pattern.is_waiting && !is_start_up;
+            is_waiting[pattern.metric] = pattern.pattern.is_waiting && !pattern.pattern.is_of_start_up();
         }
         let parent = |at: MetricId| metrics.list.iter().position(|m| Some(m.id) == metrics.list[at].parent);
         let is_top = (0..metrics.list.len())

@@ -48,7 +48,7 @@ pub(crate) fn waiting(cube: &Cube) -> Vec<MetricId> {
 /// Whether a metric is time waiting for others. Users can do little about waiting in start-up and shutdown.
 pub(crate) fn is_waiting(name: &str) -> bool {
     let pattern = PATTERNS.iter().find(|pattern| pattern.metric.id == name);
-    pattern.is_some_and(|pattern| pattern.is_waiting && pattern.metric.parent != Some("mpi_init_exit"))
+    pattern.is_some_and(|pattern| pattern.is_waiting && !pattern.is_of_start_up())
 }
 
 /// Whether a metric is delay costs.

@@ -13,73 +13,13 @@ use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 
-/// Advice in words, each by itself.
+/// Advice in words, as the member of the report has it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct AdviceSummary {
-    /// The run, in seconds.
-    pub run: f64,
-    /// The member of the report.
-    pub file: AdviceFile,
-    /// Best first.
-    pub list: Vec<AdviceLine>,
-    /// What all of it together saves, in seconds; `None` without two.
-    pub together: Option<f64>,
-}
-
-/// A change that is advised, in words.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AdviceLine {
-    /// The rule.
-    pub rule: String,
-    /// What is the matter, and what to do.
-    pub title: String,
-    /// What to do.
-    pub text: String,
-    /// The place to change, with file and line.
-    pub place: String,
-    /// What it saves as replayed, and at most, in seconds.
-    pub expected: Option<f64>,
-    /// At most.
-    pub most: f64,
-    /// How sure it is, from 0 to 1.
-    pub confidence: f64,
-    /// The scenario that was replayed.
-    pub scenario: Option<String>,
-    /// Other advice that this one makes worthless, with what each would save by itself, in seconds.
-    pub also: Vec<(String, f64)>,
-}
+pub struct AdviceSummary(pub AdviceFile);
 
 impl AdviceSummary {
     pub(super) fn new(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceSummary {
-        let seconds = |ticks: i64| ticks as f64 / tools.trace.definitions.clock.resolution as f64;
-        let place = |path: ReportPath| {
-            let name = names::path(tools.trace, paths, path);
-            match names::site(tools.trace, paths, path) {
-                Some(line) => format!("{name} ({line})"),
-                None => name,
-            }
-        };
-        let line = |it: &Advised| AdviceLine {
-            rule: it.rule.clone(),
-            title: it.title.clone(),
-            text: it.text.clone(),
-            place: place(it.path),
-            expected: it.expected.map(seconds),
-            most: seconds(it.most),
-            confidence: it.confidence,
-            scenario: it.scenario.as_ref().map(ToString::to_string),
-            also: it
-                .also
-                .iter()
-                .map(|also| (format!("{}: {}", also.title, place(also.path)), seconds(also.expected)))
-                .collect(),
-        };
-        AdviceSummary {
-            run: seconds(advice.bounds.run),
-            file: file(tools, paths, advice),
-            list: advice.list.iter().map(line).collect(),
-            together: advice.together.map(seconds),
-        }
+        AdviceSummary(file(tools, paths, advice))
     }
 }
 
@@ -161,37 +101,48 @@ fn word(confidence: f64) -> &'static str {
     }
 }
 
+/// The names of a place, with file and line.
+fn in_words(place: &AdvisedPlace) -> String {
+    match &place.line {
+        Some(line) => format!("{} ({line})", place.path),
+        None => place.path.clone(),
+    }
+}
+
 impl fmt::Display for AdviceSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = |seconds: f64| 100.0 * seconds / self.run.max(f64::MIN_POSITIVE);
-        if self.list.is_empty() {
+        let AdviceFile { advice, run, together, .. } = &self.0;
+        let percent = |seconds: f64| 100.0 * seconds / run.seconds.max(f64::MIN_POSITIVE);
+        if advice.is_empty() {
             return writeln!(
                 f,
                 "\nNo advice: none of the changes that were tried would save 1 % of the run."
             );
         }
-        writeln!(f, "\nAdvice (of a run of {:.3} s; each by itself):", self.run)?;
-        for (number, it) in self.list.iter().enumerate() {
-            let (how, seconds) = it.expected.map_or(("at most", it.most), |expected| ("about", expected));
+        writeln!(f, "\nAdvice (of a run of {:.3} s; each by itself):", run.seconds)?;
+        for (number, it) in advice.iter().enumerate() {
+            let (how, seconds) =
+                it.gain.expected.map_or(("at most", it.gain.most), |expected| ("about", expected));
             writeln!(
                 f,
                 "  {}. {how} {seconds:.3} s, {:.1} %   {}: {}   [{}]",
                 number + 1,
                 percent(seconds),
                 it.title,
-                printable(&it.place),
+                printable(&in_words(&it.place)),
                 word(it.confidence)
             )?;
             write_wrapped(f, &printable(&it.text))?;
-            for (also, seconds) in &it.also {
-                writeln!(f, "       or: {} ({seconds:.3} s by itself)", printable(also))?;
+            for also in &it.also {
+                let also_in = format!("{}: {}", also.title, in_words(&also.place));
+                writeln!(f, "       or: {} ({:.3} s by itself)", printable(&also_in), also.expected)?;
             }
             if let Some(scenario) = &it.scenario {
                 writeln!(f, "       check: --what-if={}", printable(scenario))?;
             }
         }
-        if let Some(together) = self.together {
-            let which = if self.list.iter().all(|it| it.expected.is_some()) {
+        if let Some(together) = *together {
+            let which = if advice.iter().all(|it| it.gain.expected.is_some()) {
                 "all of these"
             } else {
                 "all of these that say \"about\""

@@ -30,7 +30,7 @@ mod waiting;
 mod what_if;
 mod write;
 
-pub use advised::{AdviceLine, AdviceSummary};
+pub use advised::AdviceSummary;
 pub(crate) use cube::region;
 pub use efficiencies::PhaseSummary;
 pub use focus::FocusSummary;

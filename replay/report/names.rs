@@ -19,7 +19,7 @@ pub(crate) fn path(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> Stri
 }
 
 /// Returns the names of functions from the outermost one inwards, likewise.
-pub(crate) fn regions(trace: &Trace, regions: &[u32]) -> String {
+pub(super) fn regions(trace: &Trace, regions: &[u32]) -> String {
     fold(regions.iter().rev().copied(), |region| function(trace.region_name(region)))
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn site(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> Opti
 
 /// Returns a place in a source file, or in a program's code if the line is unknown and the file's name ends
 /// with the address.
-pub(crate) fn place((file, line): &(String, u32)) -> String {
+pub(super) fn place((file, line): &(String, u32)) -> String {
     match line {
         0 => base_name(file),
         line => format!("{}:{line}", base_name(file)),
@@ -42,7 +42,7 @@ pub(crate) fn place((file, line): &(String, u32)) -> String {
 }
 
 /// Returns the last part of the path of a file, cut to a line's length.
-pub(crate) fn base_name(file: &str) -> String {
+pub(super) fn base_name(file: &str) -> String {
     cut_front(file.rsplit('/').next().unwrap_or(file))
 }
 
@@ -95,7 +95,7 @@ fn cut_front(name: &str) -> String {
 }
 
 /// Returns the name of a function without its parameters and return type, template arguments folded.
-pub(crate) fn function(name: &str) -> String {
+pub(super) fn function(name: &str) -> String {
     let short = match name.contains(['(', '<']) {
         true => without_signature(name).unwrap_or_else(|| name.to_owned()),
         false => name.to_owned(),

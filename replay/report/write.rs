@@ -154,7 +154,7 @@ pub fn write(
             let clock = &tools.trace.definitions.clock;
             summary.advice = advice.map(|advice| AdviceSummary::new(tools, paths, &advice));
             if let Some(advice) = &summary.advice {
-                writer.add_member(ADVICE, &advice.file.to_bytes())?;
+                writer.add_member(ADVICE, &advice.0.to_bytes())?;
             }
             summary.what_if = predictions.map(|predictions| WhatIfSummary::new(&predictions, clock));
             if let Some(what_if) = &summary.what_if {

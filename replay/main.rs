@@ -57,11 +57,14 @@ fn main() -> ExitCode {
         return NO_REPORT.into();
     }
     if !cli.check_rules.is_empty() {
-        return check_rules(&cli.check_rules, speaks);
+        let problems = replay::advice::check(&cli.check_rules);
+        return problems.map_or(ExitCode::SUCCESS, |problems| refuse_rules(&problems, speaks));
     }
-    if !cli.rules.is_empty() && replay::advice::check(&cli.rules).is_some() {
-        // As above.
-        return check_rules(&cli.rules, exchange.fail() == exchange.worker());
+    // As above.
+    if !cli.rules.is_empty()
+        && let Some(problems) = replay::advice::check(&cli.rules)
+    {
+        return refuse_rules(&problems, exchange.fail() == exchange.worker());
     }
     let progress = if speaks && !cli.quiet { Progress::on_stderr(cli.verbose) } else { Progress::silent() };
     let mut progress = progress.of(exchange.worker(), 0);
@@ -96,17 +99,12 @@ fn ignore_limit_on_files() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_exceeded);
 }
 
-/// Checks files of rules, and says what is wrong in them.
-fn check_rules(files: &[rules::Source], speaks: bool) -> ExitCode {
-    match replay::advice::check(files) {
-        Some(problems) => {
-            if speaks {
-                eprintln!("{problems}");
-            }
-            NO_REPORT.into()
-        }
-        None => ExitCode::SUCCESS,
+/// Says what is wrong in files of rules.
+fn refuse_rules(problems: &str, speaks: bool) -> ExitCode {
+    if speaks {
+        eprintln!("{problems}");
     }
+    NO_REPORT.into()
 }
 
 /// Prints the reply to a command line that does not start an analysis: help, the version, or an error.

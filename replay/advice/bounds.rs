@@ -6,10 +6,8 @@ use rules::Run;
 use super::Known;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
-use crate::results;
 use crate::severity::Severities;
 use crate::tools::Tools;
-use crate::walk::WalkedProcess;
 
 /// Facts of the run, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +16,7 @@ pub struct Bounds {
     pub run: Ticks,
     /// That of all threads.
     pub all: i128,
-    /// Ranks, and threads of all ranks.
+    /// Ranks.
     pub ranks: u64,
     /// Threads of all ranks.
     pub threads: u64,
@@ -100,18 +98,8 @@ impl Bounds {
 /// How long a thread waits in all, but in `MPI_Init` and `MPI_Finalize`.
 pub(super) fn waited(tools: &Tools<'_>, severities: &Severities) -> Ticks {
     let patterns = tools.metrics.patterns.iter();
-    let waiting =
-        patterns.filter(|it| it.is_outermost_waiting && it.pattern.metric.parent != Some("mpi_init_exit"));
+    let waiting = patterns.filter(|it| it.is_outermost_waiting && !it.pattern.is_of_start_up());
     waiting
         .map(|it| severities.column(it.metric).iter().copied().fold(0, Ticks::saturating_add))
         .fold(0, Ticks::saturating_add)
-}
-
-/// The results of main threads with the rank of their process.
-pub(super) fn main_threads<'k>(
-    known: &Known<'k>,
-) -> impl Iterator<Item = (usize, &'k WalkedProcess, &'k results::Results)> {
-    let all = known.processes.iter().zip(known.results).enumerate();
-    all.filter(|(_, (process, _))| !process.has_not_run())
-        .map(|(at, (process, results))| (at, process, results))
 }

@@ -7,6 +7,7 @@ use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules};
 
 use super::Bounds;
 use super::culprits::Culprit;
+use super::names::numbered;
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
@@ -60,7 +61,7 @@ impl Candidate {
             .collect();
         // What can be replayed comes first: bounds alone are coarse.
         all.sort_by_key(|it| {
-            (it.scenario.is_none(), Reverse(it.most), Reverse(ordered(it.severity)), it.rule.clone(), it.path)
+            (it.scenario.is_none(), Reverse(it.most), Reverse(ticks(it.severity)), it.rule.clone(), it.path)
         });
         all.truncate(REPLAYED);
         all
@@ -74,15 +75,11 @@ impl Candidate {
         (bounds, culprits): (&Bounds, &[Culprit]),
     ) -> Option<Candidate> {
         let rule = &rules.rules()[finding.rule];
-        let known = |number: i64| {
-            let number = usize::try_from(number).ok().filter(|&number| number < paths.len())?;
-            Some(ReportPath::new(number))
-        };
-        let path = known(finding.change?)?;
+        let path = numbered(paths, finding.change?)?;
         let scenario = match rule.scenario() {
             Some(scenario) => {
                 let place = match scenario.place {
-                    Some(Place::Key(key)) => known(finding.keys[key])?,
+                    Some(Place::Key(key)) => numbered(paths, finding.keys[key])?,
                     _ => path,
                 };
                 let change = change(&scenario.word, words(tools, paths, place), &scenario.rest).ok()?;
@@ -124,14 +121,9 @@ impl Candidate {
     }
 }
 
-/// A number that can be put in order.
-pub(super) fn ordered(number: f64) -> i64 {
-    ticks(number)
-}
-
 /// Whole ticks of a number.
 #[expect(clippy::cast_possible_truncation)]
-fn ticks(number: f64) -> Ticks {
+pub(super) fn ticks(number: f64) -> Ticks {
     number as Ticks
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use model::Ticks;
 
-use super::candidates::{Candidate, ordered};
+use super::candidates::{Candidate, ticks};
 use super::{Advice, Advised, Also, Bounds, Known};
 use crate::error::Error;
 use crate::exchange::Exchange;
@@ -92,7 +92,7 @@ pub(super) fn choose(
 
 /// Best gain first, as replayed or at most, then what is severest, then by rule and call path (advice 3.3).
 fn order(it: &Replayed) -> (Reverse<Ticks>, Reverse<i64>, &str, ReportPath) {
-    (Reverse(it.gain), Reverse(ordered(it.candidate.severity)), &it.candidate.rule, it.candidate.path)
+    (Reverse(it.gain), Reverse(ticks(it.candidate.severity)), &it.candidate.rule, it.candidate.path)
 }
 
 /// Which speaks first: the one with the best gain, or a finer one that saves nearly as much, at the same place or about as much waiting.

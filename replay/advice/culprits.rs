@@ -1,16 +1,15 @@
 //! Call paths whose work makes others wait, over all ranks (advice 4.1).
 
 use model::Ticks;
-use rules::{Names, Rows, Rules, Run, Schema, Totals, Values};
+use rules::{Rows, Totals, Values};
 
 use super::Known;
-use super::bounds::main_threads;
-use super::sums::{PathSums, Sum, Work};
+use super::sums::{PathSums, Sum, WorkOfRank};
+use super::tables::Tables;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
-use crate::tools::Tools;
 
 /// A call path with what it has caused.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -44,31 +43,26 @@ impl Culprit {
 /// # Errors
 /// If a worker failed.
 pub(super) fn find(
-    tools: &Tools<'_>,
     known: Known<'_>,
-    sums: &PathSums,
+    (work, sums): (&[WorkOfRank], &PathSums),
+    ranks: u64,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Culprit>, Error> {
     let chosen: Vec<ReportPath> =
         known.paths.all().filter(|&path| sums.of(path).cost > 0 || sums.of(path).on_path > 0).collect();
     let mut place = vec![usize::MAX; known.paths.len()];
     chosen.iter().enumerate().for_each(|(at, path)| place[path.index()] = at);
-    let own_ranks = main_threads(&known).count() as u64;
-    let told = share(exchange, vec![own_ranks])?;
-    let ranks: u64 = told.iter().map(|words| words[0]).sum();
     // Σ cp(p, r) · (1 − x̄(p) / x(p, r)), in ticks.
     let mut saved = vec![0_i64; chosen.len()];
-    for (at, _, results) in main_threads(&known) {
-        for it in Work::of(tools, &known, at, &results.severities[0]) {
-            let at = place[it.path.index()];
-            if at == usize::MAX || it.work <= 0 || it.on_path == 0 {
-                continue;
-            }
-            let mean = i128::from(sums.of(it.path).work) / i128::from(ranks.max(1));
-            let more = i128::from(it.work) - mean;
-            let ticks = i128::from(it.on_path) * more / i128::from(it.work);
-            saved[at] = saved[at].saturating_add(i64::try_from(ticks).unwrap_or(0));
+    for it in work.iter().flat_map(|of_rank| &of_rank.work) {
+        let at = place[it.path.index()];
+        if at == usize::MAX || it.work <= 0 || it.on_path == 0 {
+            continue;
         }
+        let mean = i128::from(sums.of(it.path).work) / i128::from(ranks.max(1));
+        let more = i128::from(it.work) - mean;
+        let ticks = i128::from(it.on_path) * more / i128::from(it.work);
+        saved[at] = saved[at].saturating_add(i64::try_from(ticks).unwrap_or(0));
     }
     let told = share(exchange, saved.iter().map(|ticks| ticks.cast_unsigned()).collect())?;
     let of_ranks = u32::try_from(ranks).unwrap_or(u32::MAX);
@@ -85,13 +79,9 @@ pub(super) fn find(
 pub(super) fn scan(
     paths: &ReportPaths,
     (culprits, masters): (&[Culprit], &[i64]),
-    (rules, schema, run, names): (&Rules, &Schema, &Run, &dyn Names),
+    tables: Tables<'_>,
     totals: &mut Totals,
 ) {
-    let Some(over) = rules.tables().into_iter().find(|over| schema.tables[over.table].name == "culprit")
-    else {
-        return;
-    };
     let whole = |of: &dyn Fn(&Culprit) -> i64| culprits.iter().map(of).collect::<Vec<i64>>();
     let numbers = |of: &dyn Fn(&Culprit) -> f64| culprits.iter().map(of).collect::<Vec<f64>>();
     let of_paths = whole(&|it| it.path.index() as i64);
@@ -124,6 +114,5 @@ pub(super) fn scan(
         Values::Whole(&on_path),
         Values::Flags(&is_master),
     ];
-    let rows = Rows { count: culprits.len(), columns: &columns };
-    rules.scanner(over, run).add(rows, None, names, totals);
+    tables.add("culprit", Rows { count: culprits.len(), columns: &columns }, totals);
 }

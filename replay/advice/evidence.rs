@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use model::Ticks;
-use rules::{Names, Rows, Rules, Run, Schema, Totals, Values};
+use rules::{Rows, Totals, Values};
 use rustc_hash::FxHashSet;
 
 use super::bounds::waited;
+use super::tables::Tables;
 use super::{Bounds, Known};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
@@ -90,7 +91,7 @@ impl Evidence {
         &self,
         tools: &Tools<'_>,
         (known, bounds): (Known<'_>, &Bounds),
-        (rules, schema, run, names): (&Rules, &Schema, &Run, &dyn Names),
+        tables: Tables<'_>,
         totals: &mut Totals,
         exchange: &mut dyn Exchange,
     ) -> Result<(), Error> {
@@ -129,11 +130,6 @@ impl Evidence {
                 sum.two_way = sum.two_way.saturating_add(waited.two_way);
             }
         }
-        let Some(over) =
-            rules.tables().into_iter().find(|over| schema.tables[over.table].name == "late_send")
-        else {
-            return Ok(());
-        };
         let of = |value: &dyn Fn(&Key, &Waited) -> i64| {
             rows.iter().map(|(key, waited)| value(key, waited)).collect::<Vec<i64>>()
         };
@@ -157,7 +153,7 @@ impl Evidence {
         let flags = [&is_master, &to_master].map(|flags| Values::Flags(flags));
         let columns = columns.map(|values| Values::Whole(values)).into_iter().chain(flags);
         let columns: Vec<Values<'_>> = columns.chain([Values::Numbers(&idle)]).collect();
-        rules.scanner(over, run).add(Rows { count: rows.len(), columns: &columns }, None, names, totals);
+        tables.add("late_send", Rows { count: rows.len(), columns: &columns }, totals);
         Ok(())
     }
 }

@@ -18,6 +18,7 @@ mod places;
 mod schema;
 mod shipped;
 mod sums;
+mod tables;
 
 use model::Ticks;
 
@@ -37,6 +38,7 @@ use candidates::Candidate;
 pub use evidence::Evidence;
 pub use shipped::{check, rules};
 use sums::PathSums;
+use tables::Tables;
 
 /// What is advised, best first.
 #[derive(Clone, PartialEq, Debug)]
@@ -123,16 +125,18 @@ pub fn find(
     let schema = schema::schema();
     let rules = known.rules;
     let bounds = Bounds::find(tools, known, exchange)?;
-    let sums = PathSums::find(tools, known, exchange)?;
-    let culprits = culprits::find(tools, known, &sums, exchange)?;
+    let work = sums::work(tools, known);
+    let sums = PathSums::find(known, &work, exchange)?;
+    let culprits = culprits::find(known, (&work, &sums), bounds.ranks, exchange)?;
     let run = bounds.facts(tools);
     let names = names::ReportNames { trace: tools.trace, paths: known.paths };
     let mut totals = rules.totals();
-    places::scan(tools, known, (rules, &schema, &run, &names), &mut totals);
-    evidence.scan(tools, (known, &bounds), (rules, &schema, &run, &names), &mut totals, exchange)?;
+    let tables = Tables { rules, schema: &schema, run: &run, names: &names };
+    places::scan(tools, known, tables, &mut totals);
+    evidence.scan(tools, (known, &bounds), tables, &mut totals, exchange)?;
     if exchange.worker() == 0 {
         let masters = known.timed.master_ranks();
-        culprits::scan(known.paths, (&culprits, &masters), (rules, &schema, &run, &names), &mut totals);
+        culprits::scan(known.paths, (&culprits, &masters), tables, &mut totals);
     }
     let mut all = rules.totals();
     for words in share(exchange, totals.to_words())? {
@@ -141,8 +145,7 @@ pub fn find(
             Err(malformed) => unreachable!("{malformed}"),
         }
     }
-    let context = rules::Context { run: &run, names: &names, cause: &|_, _| None };
-    let outcome = rules.evaluate(&all, &context);
+    let outcome = tables.evaluate(&all);
     let too_many = outcome.with_too_many_groups.iter().map(|&rule| (rule, "too many groups".to_owned()));
     let unjudged = outcome.not_evaluated.iter().map(|it| (it.rule, it.reason.clone())).chain(too_many);
     let unjudged = unjudged.map(|(rule, why)| (rules.rules()[rule].id().to_owned(), why)).collect();

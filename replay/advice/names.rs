@@ -15,17 +15,16 @@ pub(super) struct ReportNames<'n> {
     pub(super) paths: &'n ReportPaths,
 }
 
-impl ReportNames<'_> {
-    fn path(&self, number: i64) -> Option<ReportPath> {
-        let number = usize::try_from(number).ok().filter(|&number| number < self.paths.len())?;
-        Some(ReportPath::new(number))
-    }
+/// The call path with this number in a column.
+pub(super) fn numbered(paths: &ReportPaths, number: i64) -> Option<ReportPath> {
+    let number = usize::try_from(number).ok().filter(|&number| number < paths.len())?;
+    Some(ReportPath::new(number))
 }
 
 impl Names for ReportNames<'_> {
     fn name(&self, kind: Type, domain: u16, number: i64) -> Option<String> {
         match (kind, domain) {
-            (Type::Path, _) => Some(names::path(self.trace, self.paths, self.path(number)?)),
+            (Type::Path, _) => Some(names::path(self.trace, self.paths, numbered(self.paths, number)?)),
             (Type::Text, REGIONS) => {
                 let region = u32::try_from(number).ok()?;
                 Some(self.trace.region_name(region).to_owned())
@@ -36,6 +35,6 @@ impl Names for ReportNames<'_> {
     }
 
     fn line(&self, path: i64) -> Option<String> {
-        names::site(self.trace, self.paths, self.path(path)?)
+        names::site(self.trace, self.paths, numbered(self.paths, path)?)
     }
 }

@@ -1,59 +1,46 @@
 //! Rows of the table of places: call paths at threads, with every metric.
 
-use rules::{Names, Rows, Rules, Run, Schema, Totals, Values};
+use rules::{Rows, Totals, Values};
 
 use super::Known;
 use super::schema::{LINE, PATH, RANK, REGION, THREAD};
+use super::tables::Tables;
 use crate::fraction;
-use crate::ids::Row;
+use crate::ids::{ReportPath, Row};
 use crate::tools::Tools;
 
 /// Goes through the places of this worker.
-pub(super) fn scan(
-    tools: &Tools<'_>,
-    known: Known<'_>,
-    (rules, schema, run, names): (&Rules, &Schema, &Run, &dyn Names),
-    totals: &mut Totals,
-) {
-    let Some(over) = rules.tables().into_iter().find(|over| schema.tables[over.table].name == "place") else {
-        return;
-    };
-    let read = rules.columns(over);
-    let count = schema.tables[over.table].columns.len();
-    let mut scanner = rules.scanner(over, run);
+pub(super) fn scan(tools: &Tools<'_>, known: Known<'_>, tables: Tables<'_>, totals: &mut Totals) {
+    let Some(over) = tables.over("place") else { return };
+    let read = tables.rules.columns(over);
+    let columns_of_table = &tables.schema.tables[over.table].columns;
+    let mut scanner = tables.scanner(over);
     for (at, (process, results)) in known.processes.iter().zip(known.results).enumerate() {
         let rank = tools.trace.processes[process.number].rank.map_or(rules::ABSENT, i64::from);
         let numbers = &known.paths.numbers[at];
         for (thread, severities) in results.severities.iter().enumerate() {
-            let rows: Vec<(Row, i64)> = severities
+            let rows: Vec<(Row, ReportPath)> = severities
                 .paths()
                 .iter()
                 .enumerate()
                 .filter_map(|(row, path)| {
                     let path = numbers.get(path.index()).filter(|path| !path.is_none())?;
-                    Some((Row::new(row), path.index() as i64))
+                    Some((Row::new(row), *path))
                 })
                 .collect();
-            let mut columns: Vec<Vec<i64>> = vec![Vec::new(); count];
+            let mut columns: Vec<Vec<i64>> = vec![Vec::new(); columns_of_table.len()];
             for &column in &read {
                 columns[column] = match column {
-                    PATH | LINE => rows.iter().map(|&(_, path)| path).collect(),
-                    REGION => {
-                        let region = |&(_, path): &(Row, i64)| {
-                            known
-                                .paths
-                                .region(crate::ids::ReportPath::new(usize::try_from(path).unwrap_or(0)))
-                        };
-                        rows.iter().map(|row| region(row).into()).collect()
-                    }
+                    PATH | LINE => rows.iter().map(|&(_, path)| path.index() as i64).collect(),
+                    REGION => rows.iter().map(|&(_, path)| known.paths.region(path).into()).collect(),
                     RANK => vec![rank; rows.len()],
                     THREAD => vec![thread as i64; rows.len()],
                     _ => {
-                        let id = &schema.tables[over.table].columns[column].name;
+                        let id = &columns_of_table[column].name;
                         let Some(metric) = tools.metrics.find(id) else { continue };
                         let whole = severities.column(metric);
                         let (_, shares) = severities.records();
-                        let value = |&(row, _): &(Row, i64)| {
+                        let value = |&(row, _): &(Row, ReportPath)| {
                             whole.get(row.index()).copied().unwrap_or(0)
                                 + fraction::whole_part(shares.value(metric, row))
                         };
@@ -67,7 +54,7 @@ pub(super) fn scan(
                 .iter()
                 .map(|column| if values(column) { Values::Whole(column) } else { Values::Missing })
                 .collect();
-            scanner.add(Rows { count: rows.len(), columns: &columns }, None, names, totals);
+            scanner.add(Rows { count: rows.len(), columns: &columns }, None, tables.names, totals);
         }
     }
 }

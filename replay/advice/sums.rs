@@ -3,13 +3,14 @@
 use model::Ticks;
 
 use super::Known;
-use super::bounds::main_threads;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::fraction;
 use crate::ids::{ReportPath, Row};
+use crate::results::Results;
 use crate::severity::Severities;
 use crate::tools::Tools;
+use crate::walk::WalkedProcess;
 use crate::what_if::RowClass;
 use crate::wire::{self, Wire, wire};
 
@@ -55,15 +56,13 @@ impl PathSums {
     /// # Errors
     /// If a worker failed.
     pub(super) fn find(
-        tools: &Tools<'_>,
         known: Known<'_>,
+        work: &[WorkOfRank],
         exchange: &mut dyn Exchange,
     ) -> Result<PathSums, Error> {
         let mut own = vec![Sum { rank: u32::MAX, ..Sum::default() }; known.paths.len()];
-        for (at, process, results) in main_threads(&known) {
-            let rank = tools.trace.processes[process.number].rank.unwrap_or(u32::MAX);
-            for it in Work::of(tools, &known, at, &results.severities[0]) {
-                let Work { path, work, visits, cost, on_path } = it;
+        for &WorkOfRank { rank, ref work } in work {
+            for &Work { path, work, visits, cost, on_path } in work {
                 let ranks = u32::from(work != 0 || visits != 0);
                 own[path.index()].add(&Sum { work, most: work, rank, ranks, visits, cost, on_path });
             }
@@ -97,9 +96,27 @@ pub(super) struct Work {
     pub on_path: Ticks,
 }
 
+/// What a rank did.
+#[derive(Clone, Debug)]
+pub(super) struct WorkOfRank {
+    pub rank: u32,
+    pub work: Vec<Work>,
+}
+
+/// What the ranks of this worker did.
+pub(super) fn work(tools: &Tools<'_>, known: Known<'_>) -> Vec<WorkOfRank> {
+    let processes = known.processes.iter().zip(known.results).enumerate();
+    let that_ran = processes.filter(|(_, (process, _))| !process.has_not_run());
+    let of = |(at, (process, results)): (usize, (&WalkedProcess, &Results))| WorkOfRank {
+        rank: tools.trace.processes[process.number].rank.unwrap_or(u32::MAX),
+        work: Work::of(tools, &known, at, &results.severities[0]),
+    };
+    that_ran.map(of).collect()
+}
+
 impl Work {
     /// Of the main thread of the process at a position of this worker.
-    pub(super) fn of(tools: &Tools<'_>, known: &Known<'_>, at: usize, severities: &Severities) -> Vec<Work> {
+    fn of(tools: &Tools<'_>, known: &Known<'_>, at: usize, severities: &Severities) -> Vec<Work> {
         let metrics = tools.metrics;
         let time = severities.column(metrics.time);
         let visits = severities.column(metrics.visits);

@@ -31,10 +31,15 @@ export async function open(address, { isStatic = false, ...options } = {}) {
   return { page, complaints, close: () => context.close() };
 }
 
+/** Waits until a page has done what it was told, on a machine of any speed: its drawing, and the longest timer that it sets (150 ms), which
+ *  end before a timer that is set after them for longer. */
+export const settled = (page) =>
+  page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))), 160)));
+
 /** Goes to a state of the page. */
 export async function go(page, hash) {
   await page.evaluate((hash) => { location.hash = hash; }, hash);
-  await page.waitForTimeout(120);
+  await settled(page);
 }
 
 export const close = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b)), `${what}: ${a}, not ${b}`);

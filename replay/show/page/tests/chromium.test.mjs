@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { browser, close, excess, go, open, skip, violations } from "./browser.mjs";
+import { browser, close, excess, go, open, settled, skip, violations } from "./browser.mjs";
 import { VIEWS, named, pages, screenshots, words } from "./support.mjs";
 
 const rows = (page, tree) => page.locator(`[role=tree][aria-label="${tree}"] [role=treeitem]`);
@@ -130,7 +130,7 @@ test("keys do what the mouse does", { skip }, async () => {
   // Without the focus in the picture.
   await page.keyboard.press("w");
   await page.keyboard.press("w");
-  await page.waitForTimeout(300);
+  await settled(page);
   assert.match(await hash(), /t=/);
   await page.keyboard.press("/");
   await page.keyboard.type("sw");
@@ -139,7 +139,7 @@ test("keys do what the mouse does", { skip }, async () => {
   await page.keyboard.press("Escape");
   const zoomed = await hash();
   await page.keyboard.press("d");
-  await page.waitForTimeout(300);
+  await settled(page);
   assert.notEqual(await hash(), zoomed);
   await page.locator(".time canvas").focus();
   await page.keyboard.press("ArrowRight");
@@ -189,7 +189,7 @@ test("each view can be used by mouse alone", { skip }, async () => {
   const view = async (name) => {
     await page.locator("nav.views button").nth(VIEWS.indexOf(name)).click();
     assert.equal(await page.locator(".center").getAttribute("data-view"), name);
-    await page.waitForTimeout(200);
+    await settled(page);
   };
   /** A place in a picture, by parts of its size or by pixels from its corner. */
   const at = async (canvas, x, y) => {
@@ -198,11 +198,11 @@ test("each view can be used by mouse alone", { skip }, async () => {
   };
   const click = async (canvas, x, y) => {
     await page.mouse.click(...(await at(canvas, x, y)));
-    await page.waitForTimeout(150);
+    await settled(page);
   };
   await view("overview");
   await page.getByRole("button", { name: "waiting of all ranks" }).click();
-  await page.waitForTimeout(200);
+  await settled(page);
   assert.match(await hash(), /v=ranks/);
   await click(page.locator(".ranks canvas").first(), 40, 30);
   assert.match(await hash(), /l=1/);
@@ -214,13 +214,13 @@ test("each view can be used by mouse alone", { skip }, async () => {
   await page.mouse.up();
   assert.match(await hash(), /t=0\.3\d+-0\.\d+/);
   await page.mouse.dblclick(...(await at(canvas, 0.5, 0.5)));
-  await page.waitForTimeout(100);
+  await settled(page);
   await page.getByRole("button", { name: "everything" }).click().catch(() => {});
   await view("waits");
   await page.locator(".waits .rows tbody button").nth(2).click();
   assert.match(await hash(), /i=3/);
   await page.getByRole("button", { name: "show in Time" }).click();
-  await page.waitForTimeout(300);
+  await settled(page);
   assert.match(await hash(), /v=time.*t=/);
   await view("messages");
   await page.locator(".modes button", { hasText: "bytes" }).click();
@@ -258,7 +258,7 @@ test("links restore what they were made of, and wrong ones do no harm", { skip }
   await page.keyboard.press("4");
   await page.keyboard.press("5");
   await page.goBack();
-  await page.waitForTimeout(100);
+  await settled(page);
   assert.equal(await page.locator(".center").getAttribute("data-view"), "waits");
   await close();
 });
@@ -289,7 +289,7 @@ test("time goes from the whole run to the severest wait, and loses no mark", { s
     await go(page, `v=time&i=${wait.number}`);
     await canvas.focus();
     await page.keyboard.press("f");
-    await page.waitForTimeout(100);
+    await settled(page);
     close(Number(await told("end")) / per, wait.begin + wait.seconds, `end of wait ${wait.number}`);
     const box = await canvas.boundingBox();
     const x = Number(await told("endx"));
@@ -330,7 +330,7 @@ test("single calls leave nothing white that has time", { skip }, async () => {
     const { page, close: done } = await open(`${named(name).address}#v=time${time}`);
     const canvas = page.locator(".time canvas");
     await page.keyboard.press("f");
-    await page.waitForTimeout(200);
+    await settled(page);
     assert.ok(Number(await canvas.getAttribute("data-calls")) > 0);
     // Above and below in each row: letters, arrows and hatches are narrow.
     const [white, all] = await canvas.evaluate((element) => {
@@ -518,7 +518,7 @@ test("who does not see the page hears what it has", { skip }, async () => {
   // The live region says what keys lead to.
   await page.locator(".time canvas").focus();
   await page.keyboard.press("ArrowDown");
-  await page.waitForTimeout(100);
+  await settled(page);
   assert.match(await page.locator(".live").innerText(), /^rank 1, /);
   await close();
 });

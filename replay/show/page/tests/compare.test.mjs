@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { excess, open, skip, violations } from "./browser.mjs";
+import { excess, open, settled, skip, violations } from "./browser.mjs";
 import { named, screenshots, words } from "./support.mjs";
 
 /** The number that a cell shows: plain minus signs and spaces. */
@@ -59,7 +59,7 @@ test("both sides are zoomed at once, by mouse and by keys", { skip }, async () =
   const times = page.locator(".times");
   await times.focus();
   await page.keyboard.press("ArrowRight");
-  await page.waitForTimeout(400);
+  await settled(page);
   assert.ok((await times.evaluate((it) => it.scrollLeft)) > 0);
   await close();
 });

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { close, go, open, skip, told } from "./browser.mjs";
+import { close, go, open, settled, skip, told } from "./browser.mjs";
 import { named, screenshots, words } from "./support.mjs";
 
 const chart = (page) => page.locator(".iterations canvas").first();
@@ -54,6 +54,7 @@ test("keys, the mouse and lists lead from an iteration to its time", { skip }, a
   const { address, json } = named("slow");
   const { page, complaints, close: done } = await open(`${address}#v=iterations`);
   const isThere = async (what) => {
+    await settled(page);
     assert.equal(await page.locator(".center").getAttribute("data-view"), "time", what);
     const [begin, end] = await times(page);
     close(begin, json.slow.begin, what);
@@ -61,7 +62,7 @@ test("keys, the mouse and lists lead from an iteration to its time", { skip }, a
   };
   await chart(page).focus();
   await page.keyboard.press("ArrowRight");
-  await page.waitForTimeout(120);
+  await settled(page);
   // The first key goes to the one unlike the others.
   assert.match(words(await page.locator(".live").innerText()), /^iteration 33: 0\.0021\d s, longest outside of MPI rank 2, 0\.0021\d s, like no other, unlike those around it$/);
   await page.reload();
@@ -69,21 +70,21 @@ test("keys, the mouse and lists lead from an iteration to its time", { skip }, a
   assert.match(await told(chart(page), "words"), /^iteration 33: /);
   await chart(page).focus();
   await page.keyboard.press("ArrowLeft");
-  await page.waitForTimeout(120);
+  await settled(page);
   assert.match(words(await told(chart(page), "words")), /^iteration 32: 0\.0008\d+ s, longest outside of MPI rank \d, 0\.0008\d+ s, like number \d+$/);
   await page.keyboard.press("End");
-  await page.waitForTimeout(120);
+  await settled(page);
   assert.match(await told(chart(page), "words"), /^iteration 60: .*the loop begins or ends here$/);
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Home");
-  await page.waitForTimeout(120);
+  await settled(page);
   assert.match(await told(chart(page), "words"), /^iteration 1: /);
   await go(page, "v=iterations&x=..33");
   await chart(page).focus();
   await page.keyboard.press("Enter");
   await isThere("Enter");
   await page.goBack();
-  await page.waitForTimeout(120);
+  await settled(page);
   assert.equal(await page.locator(".center").getAttribute("data-view"), "iterations");
   await page.locator('.rows[aria-label="Iterations unlike the others"] button', { hasText: /^33$/ }).click();
   await isThere("the list");
@@ -107,7 +108,7 @@ test("metrics have what scripts get, with the location that has most", { skip },
   const { address, json } = named("slow");
   const { page, complaints, close: done } = await open(`${address}#v=iterations&x=..33`);
   await page.locator(".iterations .modes select").first().selectOption("mpi_latesender");
-  await page.waitForTimeout(120);
+  await settled(page);
   const options = await page.locator(".iterations .modes select").first().locator("option").allTextContents();
   assert.equal(new Set(options).size, options.length, "each is called differently");
   const { sum, least, most, location } = json.late_sender;
@@ -130,7 +131,7 @@ test("metrics have what scripts get, with the location that has most", { skip },
   assert.ok(Math.min(waits[1], waits[3]) > 100 * Math.max(waits[0], waits[2]), `${waits}`);
   await page.screenshot({ path: join(screenshots, "iterations-metric.png") });
   await page.locator(".iterations .modes select").nth(1).selectOption("time");
-  await page.waitForTimeout(120);
+  await settled(page);
   assert.match(await at(2), /^iteration 33, rank 2: Time 0\.0021\d s$/);
   assert.deepEqual(complaints, []);
   await done();
@@ -161,7 +162,7 @@ test("iterations of a short archive have their numbers in the program", { skip }
   await chart(page).focus();
   await page.keyboard.press("End");
   await page.keyboard.press("End");
-  await page.waitForTimeout(120);
+  await settled(page);
   assert.ok((await told(chart(page), "words")).startsWith(`iteration ${last} (${json.numbers[last - 1]} of the program): `));
   await page.locator(".iterations summary").click();
   const table = page.locator('.rows[aria-label="All iterations"]');

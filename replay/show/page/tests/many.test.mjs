@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { close, go, open, skip, told } from "./browser.mjs";
+import { close, go, open, settled, skip, told } from "./browser.mjs";
 import { named, screenshots } from "./support.mjs";
 
 const value = (text) => Number.parseFloat(text);
@@ -43,10 +43,10 @@ test("slices of a topology have the sums of their ranks", { skip }, async () => 
   assert.equal(await told(canvas, "words"), sliced);
   // Other dimensions, and another topology.
   await page.locator(".modes").getByLabel("across").selectOption("0");
-  await page.waitForTimeout(100);
+  await settled(page);
   assert.equal(Number(await told(canvas, "cells")), 50);
   await page.getByLabel("Topology", { exact: true }).selectOption("1");
-  await page.waitForTimeout(100);
+  await settled(page);
   assert.equal(Number(await told(canvas, "cells")), 1000);
   assert.deepEqual(complaints, []);
   await done();
@@ -63,7 +63,7 @@ test("a wait of many ranks is fitted to single calls, and fewer rows keep who is
   const { page, complaints, close: done } = await open(`${named("many").address}#v=waits&i=3`);
   const canvas = page.locator(".time canvas");
   await page.getByRole("button", { name: "show in Time" }).click();
-  await page.waitForTimeout(200);
+  await settled(page);
   assert.ok(Number(await told(canvas, "calls")) > 0, "calls are shown");
   const state = async () => Object.fromEntries((await page.evaluate(() => location.hash.slice(1))).split("&").map((it) => it.split("=")));
   const { l: selected, r: rows } = await state();
@@ -76,7 +76,7 @@ test("a wait of many ranks is fitted to single calls, and fewer rows keep who is
   }
   await go(page, "v=time&i=3");
   await page.keyboard.press("f");
-  await page.waitForTimeout(200);
+  await settled(page);
   assert.equal((await state()).r, rows);
   assert.deepEqual(complaints, []);
   await done();
@@ -100,7 +100,7 @@ test("the matrix goes from a block to its pairs", { skip }, async () => {
     assert.ok(Math.abs(value(words.split(": ")[1]) * scale - block) < 1e-2 * block + 6e-4, `${words}, not ${block}`);
     if (kind === "bytes") await page.screenshot({ path: join(screenshots, "matrix-1000.png") });
     await page.keyboard.press("Enter");
-    await page.waitForTimeout(150);
+    await settled(page);
     assert.match(await page.evaluate(() => location.hash), /x=\w+\.0\.0/);
     close(Number(await told(canvas, "most")), Math.max(...inBlock.map(of)), kind);
     const pairs = await page.locator('.rows[aria-label="Pairs of ranks"] tbody tr').count();

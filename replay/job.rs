@@ -12,7 +12,7 @@ use otf2::Archive;
 use rules::Rules;
 use tracing::debug;
 
-use crate::advice::{self, Evidence, Known};
+use crate::advice::{self, Collector, Known};
 use crate::agreement::Basis;
 use crate::assignment::Owners;
 use crate::causes::{Collected, Focused, FoundCauses, Wanted};
@@ -405,11 +405,15 @@ impl Job {
         let plan = self.short.as_ref().map(|short| short::plan(&tools, short, &walked, found, exchange));
         let plan = plan.transpose()?;
         drop(agreed);
+        let paths = ReportPaths::unify(trace, walked.iter().map(|walked| &walked.process), exchange)?;
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::new(has_details);
         let (mut processes, mut results) = (Vec::new(), Vec::new());
-        let mut evidence = Evidence::default();
+        let mut collector = match (&self.rules, &timed) {
+            (Some(rules), Some(timed)) => Some(Collector::new(&tools, rules, (timed, &walked), exchange)?),
+            _ => None,
+        };
         for (at, (mut walked, matches)) in walked.into_iter().zip(matches).enumerate() {
             let windows = windows.get(at).map(Arc::as_ref);
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
@@ -429,8 +433,8 @@ impl Job {
                 details.severe = instances.severe.unwrap_or_default();
                 details.collect(&tools, &mut walked, &matches, &waiting);
             }
-            if self.rules.is_some() {
-                evidence.collect(&tools, &walked, &matches, &waiting);
+            if let Some(collector) = &mut collector {
+                collector.collect(&tools, (at, &paths), &walked, (&matches, &waiting));
             }
             if metrics.has_causes {
                 causes::collect(trace, &mut walked, &matches, &waiting, windows, &mut collected);
@@ -441,7 +445,6 @@ impl Job {
             results.push(walked.results);
         }
 
-        let paths = ReportPaths::unify(trace, &processes, exchange)?;
         if let Some(details) = &mut details {
             details.select(&tools, &paths, self.instances, exchange)?;
         }
@@ -474,19 +477,13 @@ impl Job {
             }
             _ => None,
         };
-        let advice = match (&self.rules, &timed) {
-            (Some(rules), Some(timed)) => {
+        let advice = match (collector, &timed) {
+            (Some(collector), Some(timed)) => {
                 progress.phase("look for advice");
                 let stretches = causes.stretches.as_deref().unwrap_or_default();
-                let known = Known {
-                    timed,
-                    rules,
-                    processes: &processes,
-                    results: &results,
-                    paths: &paths,
-                    stretches,
-                };
-                Some(advice::find(&tools, known, &evidence, exchange)?)
+                let known =
+                    Known { timed, processes: &processes, results: &results, paths: &paths, stretches };
+                Some(advice::find(&tools, known, collector, exchange)?)
             }
             _ => None,
         };

@@ -36,9 +36,9 @@ impl ReportPaths {
     ///
     /// # Errors
     /// If a worker failed.
-    pub fn unify(
+    pub fn unify<'p>(
         trace: &Trace,
-        processes: &[WalkedProcess],
+        processes: impl Iterator<Item = &'p WalkedProcess> + Clone,
         exchange: &mut dyn Exchange,
     ) -> Result<ReportPaths, Error> {
         // The root of a process without a program of its own, until all programs are known: the events of its
@@ -54,12 +54,12 @@ impl ReportPaths {
             tree.merge_below(above, paths)
         };
         let mut own = CallTree::default();
-        for process in processes {
+        for process in processes.clone() {
             merge(&mut own, &process.paths);
         }
         let mut tree = merge_all(own, exchange)?;
         let mut merged: Vec<Vec<PathId>> =
-            processes.iter().map(|process| merge(&mut tree, &process.paths)).collect();
+            processes.map(|process| merge(&mut tree, &process.paths)).collect();
         // One root: the program, if all processes that name one name the same.
         let roots: Vec<u32> = tree.roots().map(|root| tree.paths()[root.index()].region).collect();
         let named: Vec<u32> = roots.iter().copied().filter(|&root| root != unnamed).collect();

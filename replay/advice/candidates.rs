@@ -3,11 +3,14 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules};
+use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules, Type};
 
 use super::Bounds;
+use super::bounds::KNOWN_EARLY;
 use super::culprits::Culprit;
-use super::names::numbered;
+use super::names::{numbered, words};
+use super::schema::{is_early, schema};
+use super::sums::PathSums;
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
@@ -47,7 +50,7 @@ impl Candidate {
         paths: &ReportPaths,
         rules: &Rules,
         outcome: Outcome,
-        (bounds, culprits): (&Bounds, &[Culprit]),
+        (bounds, culprits, calls): (&Bounds, &[Culprit], &PathSums),
     ) -> Vec<Candidate> {
         let mut findings = outcome.findings;
         findings.sort_by(|one, other| {
@@ -56,7 +59,7 @@ impl Candidate {
         let mut all: Vec<Candidate> = findings
             .chunk_by(|one, other| one.rule == other.rule)
             .flat_map(|of_rule| of_rule.iter().take(OF_RULE))
-            .filter_map(|finding| Candidate::of(tools, paths, rules, finding, (bounds, culprits)))
+            .filter_map(|finding| Candidate::of(tools, paths, rules, finding, (bounds, culprits, calls)))
             .filter(|candidate| candidate.is_worth(bounds))
             .collect();
         // What can be replayed comes first: bounds alone are coarse.
@@ -72,7 +75,7 @@ impl Candidate {
         paths: &ReportPaths,
         rules: &Rules,
         finding: &Finding,
-        (bounds, culprits): (&Bounds, &[Culprit]),
+        (bounds, culprits, calls): (&Bounds, &[Culprit], &PathSums),
     ) -> Option<Candidate> {
         let rule = &rules.rules()[finding.rule];
         let path = numbered(paths, finding.change?)?;
@@ -87,18 +90,23 @@ impl Candidate {
             }
             None => None,
         };
-        let balance =
-            || culprits.iter().find(|it| it.path == path).map_or(bounds.run, |it| it.balance.max(0));
+        // Without costs the critical path did not follow what waits for it, as where scans do.
+        let culprit = culprits.iter().find(|it| it.path == path && it.sum.cost > 0);
+        let balance = || culprit.map_or(bounds.run, |it| it.balance.max(0));
         let (most, by) = match rule.gain() {
             Some(Gain::Work) if balance() <= bounds.conserve => (balance(), "path"),
             Some(Gain::Work | Gain::Phase) => (bounds.conserve, "conserve"),
-            // No rank waits longer on the way to the end than all of them together.
-            Some(Gain::Calls) => (ticks(finding.severity), "calls"),
+            Some(Gain::Calls) => (of_calls(tools, paths, (rules, finding), (path, calls)), "calls"),
             Some(Gain::Edges) if rule.claims() == Claims::Waits && ticks(finding.severity) < bounds.wait => {
                 (ticks(finding.severity), "edges")
             }
             Some(Gain::Edges | Gain::Order) | None => (bounds.wait, "wait"),
             Some(Gain::Value) => (ticks(finding.gain?), "rule"),
+        };
+        // What others wait for calls is explained by them as well.
+        let waiting = match rule.claims() {
+            Claims::Calls => calls.of(path).cost as f64 * share_of_calls(finding, path, calls),
+            _ => 0.0,
         };
         Some(Candidate {
             rule: rule.id().to_owned(),
@@ -106,7 +114,7 @@ impl Candidate {
             path,
             title: finding.title.clone(),
             text: finding.advice.clone(),
-            severity: finding.severity,
+            severity: finding.severity + waiting,
             most: most.min(bounds.run),
             by,
             model: finding.confidence.unwrap_or(MODEL),
@@ -121,21 +129,36 @@ impl Candidate {
     }
 }
 
+/// What is saved at most if calls are left out: their time on the critical path (P, advice 3.1), of the call path to change and of the others
+/// that the group is of, in the proportion of what is counted of it. Time of threads is not on the path: of it all that is counted.
+fn of_calls(
+    tools: &Tools<'_>,
+    paths: &ReportPaths,
+    (rules, finding): (&Rules, &Finding),
+    (path, calls): (ReportPath, &PathSums),
+) -> Ticks {
+    let rule = &rules.rules()[finding.rule];
+    if !tools.trace.kinds[paths.region(path) as usize].is_mpi {
+        return ticks(finding.severity);
+    }
+    let columns = &schema().tables[rule.over().table].columns;
+    let keys = rule.by().iter().zip(&finding.keys).filter(|(column, _)| columns[**column].kind == Type::Path);
+    let mut all: Vec<ReportPath> = keys.filter_map(|(_, &key)| numbered(paths, key)).chain([path]).collect();
+    all.sort_unstable();
+    all.dedup();
+    let on_path = all.iter().map(|&path| calls.of(path).on_path).fold(0, Ticks::saturating_add);
+    ticks(share_of_calls(finding, path, calls) * on_path as f64)
+}
+
+/// The part of the calls of a call path that is counted.
+fn share_of_calls(finding: &Finding, path: ReportPath, calls: &PathSums) -> f64 {
+    (finding.severity / calls.of(path).work.max(1) as f64).min(1.0)
+}
+
 /// Whole ticks of a number.
 #[expect(clippy::cast_possible_truncation)]
 pub(super) fn ticks(number: f64) -> Ticks {
     number as Ticks
-}
-
-/// The names of a call path with slashes between them, without that of the program: processes may have it under other names.
-fn words(tools: &Tools<'_>, paths: &ReportPaths, path: ReportPath) -> String {
-    let from_inside = std::iter::successors(Some(path), |&path| paths.parent(path));
-    let mut names: Vec<&str> = from_inside.map(|path| tools.trace.region_name(paths.region(path))).collect();
-    if names.len() > 1 {
-        names.pop();
-    }
-    names.reverse();
-    names.join("/")
 }
 
 /// The change that a rule names.
@@ -177,6 +200,15 @@ pub(super) fn problem(rule: &Rule) -> Option<String> {
         return Some(format!(
             "rule {}: no place to change, expected change = with a call path of the table",
             rule.id()
+        ));
+    }
+    let schema = schema();
+    let table = &schema.tables[rule.over().table].name;
+    if let Some(&fact) = rule.facts_of_rows().iter().find(|fact| is_early(table) && **fact >= KNOWN_EARLY) {
+        return Some(format!(
+            "rule {}: run.{} is not known yet where rows of {table} are looked at, expected in when or another expression of groups",
+            rule.id(),
+            schema.run[fact].name
         ));
     }
     let scenario = rule.scenario()?;

@@ -60,7 +60,9 @@ pub(super) fn choose(
             None => candidate.most,
         };
         let confidence = confidence(&candidate, gain);
-        let least = if candidate.scenario.is_some() { least } else { bounds.run / BOUND_WORTH };
+        // The time of calls on the critical path is a close bound.
+        let is_close = candidate.scenario.is_some() || candidate.by == "calls";
+        let least = if is_close { least } else { bounds.run / BOUND_WORTH };
         (gain >= least && gain > 0 && confidence >= SURE).then_some(Replayed { candidate, gain, confidence })
     };
     let mut left: Vec<Replayed> = candidates.into_iter().filter_map(replayed).collect();

@@ -1,11 +1,12 @@
 //! Call paths whose work makes others wait, over all ranks (advice 4.1).
 
 use model::Ticks;
-use rules::{Rows, Totals, Values};
+use rules::Type;
 
 use super::Known;
 use super::sums::{PathSums, Sum, WorkOfRank};
-use super::tables::Tables;
+use super::table::{Field, Of, RowTable};
+use super::when::When;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::ids::ReportPath;
@@ -75,44 +76,132 @@ pub(super) fn find(
     Ok(chosen.iter().enumerate().map(culprit).collect())
 }
 
-/// Adds the rows of culprits.
-pub(super) fn scan(
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CulpritRow {
+    culprit: Culprit,
+    region: u32,
+    is_master: bool,
+    when: When,
+}
+
+/// The table.
+pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
+    name: "culprit",
+    about: "a call path outside of MPI, over all ranks",
+    by_path: true,
+    site: |row| (row.culprit.path, row.region),
+    fields: &[
+        Field {
+            name: "cost",
+            kind: Type::Time,
+            about: "waiting that it has caused, at all ranks",
+            of: Of::Whole(|it| it.culprit.sum.cost),
+        },
+        Field {
+            name: "work",
+            kind: Type::Time,
+            about: "its time, of all ranks",
+            of: Of::Whole(|it| it.culprit.sum.work),
+        },
+        Field {
+            name: "most",
+            kind: Type::Time,
+            about: "its time at the rank with most of it",
+            of: Of::Whole(|it| it.culprit.sum.most),
+        },
+        Field {
+            name: "ranks",
+            kind: Type::Count,
+            about: "ranks that come there",
+            of: Of::Whole(|it| it.culprit.sum.ranks.into()),
+        },
+        Field {
+            name: "ranks.most",
+            kind: Type::Rank,
+            about: "the rank with most of it",
+            of: Of::Whole(|it| it.culprit.sum.rank.into()),
+        },
+        Field {
+            name: "ranks.ratio",
+            kind: Type::Number,
+            about: "how many times the mean of all ranks that rank has",
+            of: Of::Number(|it| it.culprit.ratio()),
+        },
+        Field {
+            name: "one_share",
+            kind: Type::Number,
+            about: "the share of that rank in its time",
+            of: Of::Number(|it| it.culprit.sum.most as f64 / it.culprit.sum.work.max(1) as f64),
+        },
+        Field {
+            name: "balance",
+            kind: Type::Time,
+            about: "what sharing it evenly saves on the critical path",
+            of: Of::Whole(|it| it.culprit.balance),
+        },
+        Field {
+            name: "static_share",
+            kind: Type::Number,
+            about: "the part of its costs that sharing it evenly would save",
+            of: Of::Number(|it| it.culprit.static_share()),
+        },
+        Field {
+            name: "on_path",
+            kind: Type::Time,
+            about: "its time on the critical path",
+            of: Of::Whole(|it| it.culprit.sum.on_path),
+        },
+        Field {
+            name: "is_master",
+            kind: Type::Bool,
+            about: "whether the rank with most of it hands out work to others",
+            of: Of::Flag(|it| it.is_master),
+        },
+        Field {
+            name: "long_share",
+            kind: Type::Number,
+            about: "the share of stretches between calls of MPI with ten times the usual work there",
+            of: Of::Number(|it| it.when.long_share),
+        },
+        Field {
+            name: "long_ranks",
+            kind: Type::Count,
+            about: "ranks with such stretches",
+            of: Of::Whole(|it| it.when.long_ranks.into()),
+        },
+        Field {
+            name: "long_excess",
+            kind: Type::Time,
+            about: "what these are longer than usual, of all ranks",
+            of: Of::Whole(|it| it.when.long_excess),
+        },
+        Field {
+            name: "rises",
+            kind: Type::Count,
+            about: "how often, of nine times, more is waited for it in a tenth of the run than in the tenth before",
+            of: Of::Whole(|it| it.when.rises.into()),
+        },
+        Field {
+            name: "growth",
+            kind: Type::Number,
+            about: "how many times as much is waited for it in the last tenth as in the first",
+            of: Of::Number(|it| it.when.growth),
+        },
+    ],
+};
+
+/// The rows of culprits.
+pub(super) fn rows(
     paths: &ReportPaths,
-    (culprits, masters): (&[Culprit], &[i64]),
-    tables: Tables<'_>,
-    totals: &mut Totals,
-) {
-    let whole = |of: &dyn Fn(&Culprit) -> i64| culprits.iter().map(of).collect::<Vec<i64>>();
-    let numbers = |of: &dyn Fn(&Culprit) -> f64| culprits.iter().map(of).collect::<Vec<f64>>();
-    let of_paths = whole(&|it| it.path.index() as i64);
-    let regions = whole(&|it| paths.region(it.path).into());
-    let cost = whole(&|it| it.sum.cost);
-    let work = whole(&|it| it.sum.work);
-    let most = whole(&|it| it.sum.most);
-    let on_path = whole(&|it| it.sum.on_path);
-    let count = whole(&|it| it.sum.ranks.into());
-    let rank = whole(&|it| it.sum.rank.into());
-    let ratio = numbers(&Culprit::ratio);
-    let one_share = numbers(&|it| it.sum.most as f64 / it.sum.work.max(1) as f64);
-    let balance = whole(&|it| it.balance);
-    let static_share = numbers(&Culprit::static_share);
-    let is_master: Vec<u8> = rank.iter().map(|rank| u8::from(masters.contains(rank))).collect();
-    let columns = [
-        Values::Whole(&of_paths),
-        Values::Whole(&regions),
-        // The line is that of the path.
-        Values::Whole(&of_paths),
-        Values::Whole(&cost),
-        Values::Whole(&work),
-        Values::Whole(&most),
-        Values::Whole(&count),
-        Values::Whole(&rank),
-        Values::Numbers(&ratio),
-        Values::Numbers(&one_share),
-        Values::Whole(&balance),
-        Values::Numbers(&static_share),
-        Values::Whole(&on_path),
-        Values::Flags(&is_master),
-    ];
-    tables.add("culprit", Rows { count: culprits.len(), columns: &columns }, totals);
+    (culprits, when): (&[Culprit], &[When]),
+    masters: &[i64],
+) -> Vec<CulpritRow> {
+    let row = |(&culprit, &when): (&Culprit, &When)| CulpritRow {
+        culprit,
+        when,
+        region: paths.region(culprit.path),
+        is_master: masters.contains(&culprit.sum.rank.into()),
+    };
+    culprits.iter().zip(when).map(row).collect()
 }

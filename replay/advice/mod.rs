@@ -1,9 +1,10 @@
 //! Advice: what to change first, where, and what that would save (`docs/advice.md`).
 //!
 //! ```text
-//!   severities ─► sums ─► culprits ─┐
-//!        └──────► places ───────────┼─► rules ─► candidates ─► replay ─► choose ─► advice
-//!                          bounds ──┘
+//!   operations ─► sends, receives, collectives, late sends ─┐
+//!   severities ─► sums ─► culprits ─────────────────────────┼─► rules ─► candidates ─► replay ─► choose ─► advice
+//!        └──────► places                                    │
+//!        └──────► bounds ───────────────────────────────────┘
 //! ```
 //!
 //! Waiting is evidence, never the gain: what a change saves is replayed, and bounded (advice 3.1).
@@ -11,14 +12,22 @@
 mod bounds;
 mod candidates;
 mod choose;
+mod collectives;
+mod collector;
 mod culprits;
-mod evidence;
+mod late_sends;
+mod masters;
 mod names;
 mod places;
+mod receives;
 mod schema;
+mod sends;
+mod sequence;
 mod shipped;
 mod sums;
+mod table;
 mod tables;
+mod when;
 
 use model::Ticks;
 
@@ -31,13 +40,16 @@ use crate::results::Results;
 use crate::tools::Tools;
 use crate::walk::WalkedProcess;
 use crate::what_if::{Scenario, TimedGraph};
-use rules::Rules;
+use rules::Context;
 
 pub use bounds::Bounds;
 use candidates::Candidate;
-pub use evidence::Evidence;
+pub use collector::Collector;
+use culprits::CULPRITS;
+use late_sends::LATE_SENDS;
+use masters::MASTERS;
 pub use shipped::{check, rules};
-use sums::PathSums;
+use sums::{PathSums, Which};
 use tables::Tables;
 
 /// What is advised, best first.
@@ -100,8 +112,6 @@ pub struct Also {
 pub struct Known<'k> {
     /// The timed graph.
     pub timed: &'k TimedGraph,
-    /// All rules.
-    pub rules: &'k Rules,
     /// The processes of this worker, and their results with root causes.
     pub processes: &'k [WalkedProcess],
     /// Those results.
@@ -119,24 +129,26 @@ pub struct Known<'k> {
 pub fn find(
     tools: &Tools<'_>,
     known: Known<'_>,
-    evidence: &Evidence,
+    collector: Collector<'_>,
     exchange: &mut dyn Exchange,
 ) -> Result<Advice, Error> {
-    let schema = schema::schema();
-    let rules = known.rules;
-    let bounds = Bounds::find(tools, known, exchange)?;
-    let work = sums::work(tools, known);
+    let Collector { rules, schema, span, mut totals, late, .. } = collector;
+    let bounds = Bounds::find(tools, (known, span), exchange)?;
+    let work = sums::work(tools, known, Which::Work);
     let sums = PathSums::find(known, &work, exchange)?;
+    let calls = PathSums::find(known, &sums::work(tools, known, Which::Calls), exchange)?;
     let culprits = culprits::find(known, (&work, &sums), bounds.ranks, exchange)?;
-    let run = bounds.facts(tools);
+    let run = bounds.facts(tools, span);
     let names = names::ReportNames { trace: tools.trace, paths: known.paths };
-    let mut totals = rules.totals();
-    let tables = Tables { rules, schema: &schema, run: &run, names: &names };
-    places::scan(tools, known, tables, &mut totals);
-    evidence.scan(tools, (known, &bounds), tables, &mut totals, exchange)?;
+    let tables = Tables { rules, schema: &schema, run: &run };
+    places::scan(tools, known, (tables, &names), &mut totals);
+    let late = late_sends::rows(tools, (known, bounds.run), &late, exchange)?;
+    tables.add(&LATE_SENDS, &late, &names, &mut totals);
+    let when = when::find(tools, (known, span), &culprits, exchange)?;
     if exchange.worker() == 0 {
-        let masters = known.timed.master_ranks();
-        culprits::scan(known.paths, (&culprits, &masters), tables, &mut totals);
+        let rows = culprits::rows(known.paths, (&culprits, &when), &known.timed.master_ranks());
+        tables.add(&CULPRITS, &rows, &names, &mut totals);
+        tables.add(&MASTERS, &masters::rows(tools, known, bounds.ranks), &names, &mut totals);
     }
     let mut all = rules.totals();
     for words in share(exchange, totals.to_words())? {
@@ -145,11 +157,11 @@ pub fn find(
             Err(malformed) => unreachable!("{malformed}"),
         }
     }
-    let outcome = tables.evaluate(&all);
+    let outcome = rules.evaluate(&all, &Context { run: &run, names: &names, cause: &|_, _| None });
     let too_many = outcome.with_too_many_groups.iter().map(|&rule| (rule, "too many groups".to_owned()));
     let unjudged = outcome.not_evaluated.iter().map(|it| (it.rule, it.reason.clone())).chain(too_many);
     let unjudged = unjudged.map(|(rule, why)| (rules.rules()[rule].id().to_owned(), why)).collect();
-    let candidates = Candidate::all(tools, known.paths, rules, outcome, (&bounds, &culprits));
+    let candidates = Candidate::all(tools, known.paths, rules, outcome, (&bounds, &culprits, &calls));
     let advice = choose::choose(tools, known, candidates, &bounds, exchange)?;
     Ok(Advice { not_evaluated: unjudged, ..advice })
 }

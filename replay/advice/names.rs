@@ -2,10 +2,12 @@
 
 use rules::{Names, Type};
 
+use super::collectives::OPERATIONS;
 use super::schema::{LINES, REGIONS};
 use crate::ids::ReportPath;
 use crate::report::names;
 use crate::report_paths::ReportPaths;
+use crate::tools::Tools;
 use crate::trace::Trace;
 
 /// Names of call paths, regions and lines of a report.
@@ -21,6 +23,17 @@ pub(super) fn numbered(paths: &ReportPaths, number: i64) -> Option<ReportPath> {
     Some(ReportPath::new(number))
 }
 
+/// The names of a call path with slashes between them, without that of the program: processes may have it under other names.
+pub(super) fn words(tools: &Tools<'_>, paths: &ReportPaths, path: ReportPath) -> String {
+    let from_inside = std::iter::successors(Some(path), |&path| paths.parent(path));
+    let mut names: Vec<&str> = from_inside.map(|path| tools.trace.region_name(paths.region(path))).collect();
+    if names.len() > 1 {
+        names.pop();
+    }
+    names.reverse();
+    names.join("/")
+}
+
 impl Names for ReportNames<'_> {
     fn name(&self, kind: Type, domain: u16, number: i64) -> Option<String> {
         match (kind, domain) {
@@ -30,6 +43,7 @@ impl Names for ReportNames<'_> {
                 Some(self.trace.region_name(region).to_owned())
             }
             (Type::Text, LINES) => self.line(number),
+            (Type::Operation, _) => Some((*OPERATIONS.get(usize::try_from(number).ok()?)?).to_owned()),
             _ => None,
         }
     }

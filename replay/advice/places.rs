@@ -1,6 +1,6 @@
 //! Rows of the table of places: call paths at threads, with every metric.
 
-use rules::{Rows, Totals, Values};
+use rules::{Names, Rows, Totals, Values};
 
 use super::Known;
 use super::schema::{LINE, PATH, RANK, REGION, THREAD};
@@ -10,7 +10,12 @@ use crate::ids::{ReportPath, Row};
 use crate::tools::Tools;
 
 /// Goes through the places of this worker.
-pub(super) fn scan(tools: &Tools<'_>, known: Known<'_>, tables: Tables<'_>, totals: &mut Totals) {
+pub(super) fn scan(
+    tools: &Tools<'_>,
+    known: Known<'_>,
+    (tables, names): (Tables<'_, '_>, &dyn Names),
+    totals: &mut Totals,
+) {
     let Some(over) = tables.over("place") else { return };
     let read = tables.rules.columns(over);
     let columns_of_table = &tables.schema.tables[over.table].columns;
@@ -54,7 +59,7 @@ pub(super) fn scan(tools: &Tools<'_>, known: Known<'_>, tables: Tables<'_>, tota
                 .iter()
                 .map(|column| if values(column) { Values::Whole(column) } else { Values::Missing })
                 .collect();
-            scanner.add(Rows { count: rows.len(), columns: &columns }, None, tables.names, totals);
+            scanner.add(Rows { count: rows.len(), columns: &columns }, None, names, totals);
         }
     }
 }

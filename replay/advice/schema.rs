@@ -3,6 +3,14 @@
 use patterns::{Metric, Source, Unit, metrics};
 use rules::{Column, Grouping, Schema, Table, Type};
 
+use super::collectives::{COLLECTIVES, OPERATIONS};
+use super::culprits::CULPRITS;
+use super::late_sends::LATE_SENDS;
+use super::masters::MASTERS;
+use super::receives::RECEIVES;
+use super::sends::SENDS;
+use super::table::columns_of_site;
+
 /// Domains of texts.
 pub(super) const REGIONS: u16 = 1;
 pub(super) const LINES: u16 = 2;
@@ -11,30 +19,6 @@ pub(super) const LINES: u16 = 2;
 pub(super) const PATH: usize = 0;
 pub(super) const REGION: usize = 1;
 pub(super) const LINE: usize = 2;
-
-/// Columns that all tables have.
-fn columns_of_site() -> Vec<Column> {
-    vec![
-        Column::new("path", Type::Path, "call path").of_site(),
-        Column::new("region", Type::Text, "the function that it ends with").of_site().of_domain(REGIONS),
-        Column::new("line", Type::Text, "file and line of the call").of_site().of_domain(LINES),
-    ]
-}
-
-/// Columns of culprits behind those, in the order of their values.
-const OF_CULPRITS: [(&str, Type, &str); 11] = [
-    ("cost", Type::Time, "waiting that it has caused, at all ranks"),
-    ("work", Type::Time, "its time, of all ranks"),
-    ("most", Type::Time, "its time at the rank with most of it"),
-    ("ranks", Type::Count, "ranks that come there"),
-    ("ranks.most", Type::Rank, "the rank with most of it"),
-    ("ranks.ratio", Type::Number, "how many times the mean of all ranks that rank has"),
-    ("one_share", Type::Number, "the share of that rank in its time"),
-    ("balance", Type::Time, "what sharing it evenly saves on the critical path"),
-    ("static_share", Type::Number, "the part of its costs that sharing it evenly would save"),
-    ("on_path", Type::Time, "its time on the critical path"),
-    ("is_master", Type::Bool, "whether the rank with most of it hands out work to others"),
-];
 
 /// The schema: places have all metrics of calls and times that are measured, and of root causes, whether an analysis has them or not, so that rules are right or wrong for themselves.
 pub(super) fn schema() -> Schema {
@@ -51,19 +35,6 @@ pub(super) fn schema() -> Schema {
         };
         Column::new(metric.id, kind, metric.about)
     }));
-    let mut of_culprits = columns_of_site();
-    of_culprits.extend(OF_CULPRITS.map(|(name, kind, about)| Column::new(name, kind, about)));
-    let mut of_late_sends = columns_of_site();
-    of_late_sends.extend([
-        Column::new("rank", Type::Rank, "the rank that sent"),
-        Column::new("waiting_in", Type::Path, "the call path where receivers waited"),
-        Column::new("messages", Type::Count, "late messages"),
-        Column::new("waiting", Type::Time, "waiting of their receivers"),
-        Column::new("two_way", Type::Time, "the part of it of receivers that send to this rank, too"),
-        Column::new("is_master", Type::Bool, "whether the rank hands out work to others"),
-        Column::new("to_master", Type::Bool, "whether the receivers do"),
-        Column::new("idle", Type::Number, "the share of the run that the rank waits itself"),
-    ]);
     let run = [
         ("T", Type::Time, "the run, from the first end of MPI_Init to the last begin of MPI_Finalize"),
         ("all", Type::Time, "the time of all threads in it"),
@@ -74,19 +45,12 @@ pub(super) fn schema() -> Schema {
     ];
     Schema {
         tables: vec![
-            Table {
-                name: "culprit".to_owned(),
-                about: "a call path outside of MPI, over all ranks".to_owned(),
-                columns: of_culprits,
-                grouping: Grouping::Groups(vec!["path".to_owned()]),
-            },
-            Table {
-                name: "late_send".to_owned(),
-                about: "a call path of a rank that sent late messages, and one where their receivers waited"
-                    .to_owned(),
-                columns: of_late_sends,
-                grouping: Grouping::Plain,
-            },
+            CULPRITS.schema(),
+            LATE_SENDS.schema(),
+            SENDS.schema(),
+            RECEIVES.schema(),
+            COLLECTIVES.schema(),
+            MASTERS.schema(),
             Table {
                 name: "place".to_owned(),
                 about: "a call path at a thread, with every metric by its unique name".to_owned(),
@@ -95,8 +59,13 @@ pub(super) fn schema() -> Schema {
             },
         ],
         run: run.map(|(name, kind, about)| Column::new(name, kind, about)).to_vec(),
-        operations: Vec::new(),
+        operations: OPERATIONS.map(str::to_owned).to_vec(),
     }
+}
+
+/// Whether rows of a table are looked at while operations are there, before the bounds of all gains are known.
+pub(super) fn is_early(table: &str) -> bool {
+    [SENDS.name, RECEIVES.name, COLLECTIVES.name].contains(&table)
 }
 
 /// Columns of places in front of those of metrics.

@@ -7,9 +7,12 @@ use super::schema::schema;
 use crate::error::Error;
 
 /// Files of rules, by name.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 8] = [
     ("work.toml", include_str!("rules/work.toml")),
     ("p2p.toml", include_str!("rules/p2p.toml")),
+    ("master.toml", include_str!("rules/master.toml")),
+    ("record.toml", include_str!("rules/record.toml")),
+    ("size.toml", include_str!("rules/size.toml")),
     ("sync.toml", include_str!("rules/sync.toml")),
     ("rma.toml", include_str!("rules/rma.toml")),
     ("omp.toml", include_str!("rules/omp.toml")),

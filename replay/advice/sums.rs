@@ -3,6 +3,7 @@
 use model::Ticks;
 
 use super::Known;
+use super::bounds::waiting_metrics;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::fraction;
@@ -14,10 +15,10 @@ use crate::walk::WalkedProcess;
 use crate::what_if::RowClass;
 use crate::wire::{self, Wire, wire};
 
-/// Sums of a call path outside of MPI.
+/// Sums of a call path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Sum {
-    /// Its time, and that of the rank with most of it.
+    /// Its time without waiting, and that of the rank with most of it.
     pub work: Ticks,
     pub most: Ticks,
     /// That rank; of several the first.
@@ -86,7 +87,7 @@ impl PathSums {
     }
 }
 
-/// What a main thread did in a call path outside of MPI.
+/// What a main thread did in a call path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
     pub path: ReportPath,
@@ -103,31 +104,55 @@ pub(super) struct WorkOfRank {
     pub work: Vec<Work>,
 }
 
+/// Which call paths are summed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Which {
+    /// Those outside of MPI.
+    Work,
+    /// Calls of MPI, but of start-up and of the end.
+    Calls,
+}
+
+impl Which {
+    fn has(self, class: RowClass) -> bool {
+        match self {
+            Which::Work => class.is_work(),
+            Which::Calls => matches!(class, RowClass::Mpi | RowClass::Kept),
+        }
+    }
+}
+
 /// What the ranks of this worker did.
-pub(super) fn work(tools: &Tools<'_>, known: Known<'_>) -> Vec<WorkOfRank> {
+pub(super) fn work(tools: &Tools<'_>, known: Known<'_>, which: Which) -> Vec<WorkOfRank> {
     let processes = known.processes.iter().zip(known.results).enumerate();
     let that_ran = processes.filter(|(_, (process, _))| !process.has_not_run());
     let of = |(at, (process, results)): (usize, (&WalkedProcess, &Results))| WorkOfRank {
         rank: tools.trace.processes[process.number].rank.unwrap_or(u32::MAX),
-        work: Work::of(tools, &known, at, &results.severities[0]),
+        work: Work::of(tools, (&known, which), at, &results.severities[0]),
     };
     that_ran.map(of).collect()
 }
 
 impl Work {
     /// Of the main thread of the process at a position of this worker.
-    fn of(tools: &Tools<'_>, known: &Known<'_>, at: usize, severities: &Severities) -> Vec<Work> {
+    fn of(
+        tools: &Tools<'_>,
+        (known, which): (&Known<'_>, Which),
+        at: usize,
+        severities: &Severities,
+    ) -> Vec<Work> {
         let metrics = tools.metrics;
         let time = severities.column(metrics.time);
         let visits = severities.column(metrics.visits);
         let on_path = severities.column(metrics.critical_path);
+        let waiting: Vec<_> = waiting_metrics(tools).map(|metric| severities.column(metric)).collect();
         let numbers = &known.paths.numbers[at];
         let (_, shares) = severities.records();
         let mut list = Vec::new();
         let classes = RowClass::of_paths(tools.trace, &known.processes[at].paths);
         for (row, own) in severities.paths().iter().enumerate() {
             let Some(&path) = numbers.get(own.index()) else { continue };
-            if path.is_none() || !classes[own.index()].is_work() {
+            if path.is_none() || !which.has(classes[own.index()]) {
                 continue;
             }
             let mut costs = 0_i128;
@@ -136,12 +161,14 @@ impl Work {
                     costs = costs.saturating_add(value);
                 }
             });
+            let of = |column: &[Ticks]| column.get(row).copied().unwrap_or(0);
+            let waited = waiting.iter().map(|column| of(column)).fold(0, Ticks::saturating_add);
             list.push(Work {
                 path,
-                work: time.get(row).copied().unwrap_or(0),
-                visits: visits.get(row).copied().unwrap_or(0),
+                work: of(&time).saturating_sub(waited),
+                visits: of(&visits),
                 cost: fraction::whole_part(costs),
-                on_path: on_path.get(row).copied().unwrap_or(0),
+                on_path: of(&on_path),
             });
         }
         list

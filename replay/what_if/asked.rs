@@ -5,6 +5,8 @@ use model::Ticks;
 use super::changes::Paths;
 use super::predict::TimedGraph;
 use super::scenario::{Change, Scenario};
+use super::stretches::RareWork;
+use super::workers::Master;
 use crate::causes::ComparedWork;
 use crate::error::Error;
 use crate::exchange::Exchange;
@@ -33,6 +35,42 @@ impl TimedGraph {
     /// The ranks that hand out work to others; known only with the standard set.
     pub fn master_ranks(&self) -> Vec<i64> {
         self.masters.iter().map(|master| i64::from(master.rank)).collect()
+    }
+
+    /// The ranks that hand out work to others, with their workers; known only with the standard set.
+    pub fn masters(&self) -> &[Master] {
+        &self.masters
+    }
+
+    /// Of call paths given by names: the stretches of work between calls of MPI of this worker's main threads.
+    pub fn rare_work(
+        &self,
+        tools: &Tools<'_>,
+        processes: &[WalkedProcess],
+        names: &[String],
+    ) -> Vec<RareWork> {
+        let paths = Paths::new(tools, processes, self, &[]);
+        let mut first = 0;
+        let mut mains = Vec::with_capacity(processes.len());
+        for process in processes {
+            mains.push(first);
+            first += process.locations.len();
+        }
+        let of = |name: &String| {
+            let mut sum = RareWork::default();
+            mains.iter().for_each(|&at| sum.add(&paths.rare(at, name)));
+            sum
+        };
+        names.iter().map(of).collect()
+    }
+
+    /// When a stretch of work began and ended, as far as calls of MPI and events of threads tell.
+    pub fn times_of(&self, stretch: &ComparedWork) -> Option<[Ticks; 2]> {
+        let at = stretch.location.checked_sub(self.graph.first)? as usize;
+        let marks = &self.graph.locations.get(at)?.marks;
+        let inside = marks.between(stretch.since, stretch.before);
+        let time = |mark: usize| marks.list.get(mark).map(|mark| mark.time);
+        Some([time(inside.start.saturating_sub(1))?, time(inside.end.saturating_sub(1))?])
     }
 
     /// By location of this worker: the end of its `MPI_Init` and the begin of its `MPI_Finalize`, or its first and last mark.

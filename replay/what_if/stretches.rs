@@ -15,6 +15,32 @@ use crate::int::to_u32;
 /// A stretch is as usual only where there are so many of its kind at a location.
 const ENOUGH: usize = 8;
 
+/// A stretch is long that takes so many times as long as most of its kind (advice 4.1, `noise`).
+const LONG: Ticks = 10;
+
+/// Stretches of work between calls of MPI, of the kinds of which there are enough.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RareWork {
+    /// All of them.
+    pub stretches: u64,
+    /// Those that are long.
+    pub long: u64,
+    /// Locations with long ones.
+    pub locations: u64,
+    /// Ticks that long ones are longer than the median of their kind.
+    pub excess: Ticks,
+}
+
+impl RareWork {
+    /// Adds those of another location.
+    pub(super) fn add(&mut self, other: &RareWork) {
+        self.stretches += other.stretches;
+        self.long += other.long;
+        self.locations += other.locations;
+        self.excess = self.excess.saturating_add(other.excess);
+    }
+}
+
 impl Paths<'_> {
     /// By row of a location: whether its call path has these names in a row, and is work.
     pub(super) fn work_within(&self, at: usize, path: &str) -> Vec<bool> {
@@ -29,11 +55,11 @@ impl Paths<'_> {
         pieces.filter(|piece| rows.get(piece.row.index()) == Some(&true)).map(|piece| piece.ticks).sum()
     }
 
-    /// Each stretch of work between the same two call paths of calls of MPI is at most the lower median of all, if there are enough.
-    pub(super) fn quiet(&self, at: usize, path: &str) -> Shorter {
-        let rows = self.work_within(at, path);
+    /// The stretches of work between the same two call paths of calls of MPI, if there are enough: marks, and ticks in some rows before
+    /// them, with the lower median of these.
+    fn alike(&self, at: usize, rows: &[bool]) -> impl Iterator<Item = (Vec<(u32, Ticks)>, Ticks)> {
         let marks = &self.graph.locations[at].marks;
-        // By the call paths of the calls before and behind: marks, and ticks of the stretches before them.
+        // By the call paths of the calls before and behind.
         let mut stretches = FxHashMap::<(Row, Row), Vec<(u32, Ticks)>>::default();
         let mut before = None;
         for mark in marks.inside() {
@@ -41,7 +67,7 @@ impl Paths<'_> {
             match this.kind() {
                 Kind::Work if this.is_call() => {
                     if let Some(before) = before {
-                        let ticks = self.work_before(at, mark, &rows);
+                        let ticks = self.work_before(at, mark, rows);
                         stretches.entry((before, row)).or_default().push((to_u32(mark), ticks));
                     }
                     before = Some(row);
@@ -52,14 +78,38 @@ impl Paths<'_> {
                 _ => before = None,
             }
         }
+        stretches.into_values().filter(|stretches| stretches.len() >= ENOUGH).map(|stretches| {
+            let ticks = stretches.iter().map(|&(_, ticks)| ticks).collect();
+            let usual = lower_median(ticks).unwrap_or(0).max(0);
+            (stretches, usual)
+        })
+    }
+
+    /// Each stretch of work between the same two call paths of calls of MPI is at most the lower median of all, if there are enough.
+    pub(super) fn quiet(&self, at: usize, path: &str) -> Shorter {
+        let rows = self.work_within(at, path);
         let mut shorter = Vec::new();
-        for stretches in stretches.into_values().filter(|stretches| stretches.len() >= ENOUGH) {
-            let usual = lower_median(stretches.iter().map(|&(_, ticks)| ticks).collect()).unwrap_or(0).max(0);
+        for (stretches, usual) in self.alike(at, &rows) {
             let long = stretches.into_iter().filter(|&(_, ticks)| ticks > usual);
             shorter.extend(long.map(|(mark, ticks)| (mark, share_of(usual, ticks))));
         }
         shorter.sort_unstable();
         Shorter { rows, marks: shorter }
+    }
+
+    /// The stretches of work in a call path of a location, and those that are far longer than most of their kind.
+    pub(super) fn rare(&self, at: usize, path: &str) -> RareWork {
+        let rows = self.work_within(at, path);
+        let mut found = RareWork::default();
+        for (stretches, usual) in self.alike(at, &rows).filter(|&(_, usual)| usual > 0) {
+            found.stretches += stretches.len() as u64;
+            for (_, ticks) in stretches.into_iter().filter(|&(_, ticks)| ticks / LONG >= usual) {
+                found.long += 1;
+                found.excess = found.excess.saturating_add(ticks - usual);
+            }
+        }
+        found.locations = u64::from(found.long > 0);
+        found
     }
 
     /// Of each stretch that root causes have compared with that of somebody who waited, the share that was more is gone; where

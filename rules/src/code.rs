@@ -24,6 +24,14 @@ impl Code {
         })
     }
 
+    /// Facts of the run that it reads.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = usize> {
+        self.nodes.iter().filter_map(|node| match node.0 {
+            Op::Run(fact) => Some(fact),
+            _ => None,
+        })
+    }
+
     /// What the whole expression is.
     pub(crate) fn kind(&self) -> Kind {
         self.nodes[self.root()].1

@@ -201,6 +201,14 @@ impl Rule {
         self.protects.as_deref()
     }
 
+    /// Facts of the run that it needs to choose rows and to read them, by position in the schema.
+    #[must_use]
+    pub fn facts_of_rows(&self) -> Vec<usize> {
+        let inputs = self.aggregates.iter().flat_map(|it| std::iter::once(&it.input).chain(&it.weight));
+        let facts: BTreeSet<usize> = self.filter.iter().chain(inputs).flat_map(Code::facts).collect();
+        facts.into_iter().collect()
+    }
+
     /// What bounds its gain.
     #[must_use]
     pub fn gain(&self) -> Option<Gain> {

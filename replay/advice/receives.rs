@@ -1,0 +1,123 @@
+//! The table `receive`: a row for each message at its receiver (advice 5.2, `message`).
+
+use model::Ticks;
+use patterns::matched::Completion;
+use rules::{ABSENT, Type};
+
+use super::sequence::Sequence;
+use super::table::{Field, Of, RowTable};
+use crate::ids::{CallId, ReportPath};
+use crate::matching::Matches;
+use crate::operations::Operations;
+use crate::tools::Tools;
+use crate::wait_states::WaitingMessages;
+
+/// A message at its receiver.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReceiveRow {
+    path: ReportPath,
+    region: u32,
+    rank: i64,
+    source: i64,
+    tag: i64,
+    communicator: i64,
+    bytes: i64,
+    time: Ticks,
+    waiting: Ticks,
+    gap: i64,
+    found_late: i64,
+}
+
+/// The table.
+pub(super) const RECEIVES: RowTable<ReceiveRow> = RowTable {
+    name: "receive",
+    about: "a message at its receiver",
+    by_path: false,
+    site: |row| (row.path, row.region),
+    fields: &[
+        Field {
+            name: "rank",
+            kind: Type::Rank,
+            about: "the rank that receives",
+            of: Of::Whole(|it| it.rank),
+        },
+        Field {
+            name: "source",
+            kind: Type::Rank,
+            about: "the rank that sends",
+            of: Of::Whole(|it| it.source),
+        },
+        Field { name: "tag", kind: Type::Count, about: "its tag", of: Of::Whole(|it| it.tag) },
+        Field {
+            name: "communicator",
+            kind: Type::Count,
+            about: "the number of its communicator",
+            of: Of::Whole(|it| it.communicator),
+        },
+        Field { name: "bytes", kind: Type::Bytes, about: "its length", of: Of::Whole(|it| it.bytes) },
+        Field {
+            name: "time",
+            kind: Type::Time,
+            about: "the time of the call that completes it",
+            of: Of::Whole(|it| it.time),
+        },
+        Field {
+            name: "waiting",
+            kind: Type::Time,
+            about: "what that call waits for its sender",
+            of: Of::Whole(|it| it.waiting),
+        },
+        Field {
+            name: "gap",
+            kind: Type::Time,
+            about: "the time since the last call of MPI of the thread",
+            of: Of::Whole(|it| it.gap),
+        },
+        Field {
+            name: "found_late",
+            kind: Type::Time,
+            about: "of a message that a test has found, and behind which the thread does not go on as long as before: the time since it was sent and its receive posted, at most that since the last call of MPI",
+            of: Of::Whole(|it| it.found_late),
+        },
+    ],
+};
+
+/// Gives the rows of a process, in the order of completions.
+pub(super) fn rows(
+    tools: &Tools<'_>,
+    (operations, sequence): (&Operations, &Sequence),
+    (rank, number): (i64, &dyn Fn(CallId) -> Option<(ReportPath, u32)>),
+    (matches, waiting): (&Matches, &WaitingMessages),
+    mut give: impl FnMut(ReceiveRow),
+) {
+    let mut waits = waiting.receives.clone();
+    waits.sort_unstable();
+    let mut waits = waits.into_iter().peekable();
+    for (at, receive) in operations.receives.iter().enumerate() {
+        let waited = waits.next_if(|&(of, _)| of as usize == at).map_or(0, |(_, ticks)| ticks);
+        let Some((path, region)) = number(receive.call) else { continue };
+        let envelope = operations.source(receive);
+        let call = operations.call(receive.call);
+        let gap = sequence.gap(operations, receive.call);
+        let found_late = || {
+            let send = matches.sends.get(at).filter(|_| call.site.completion == Completion::Test)?;
+            let there = send.call.leave.max(operations.posting(at as u32).leave);
+            // Work that goes on as before does not wait for the message.
+            let behind = sequence.gap_behind(operations, receive.call).unwrap_or(0);
+            Some((call.interval.enter - there).clamp(0, gap?)).filter(|_| behind <= gap.unwrap_or(0) / 2)
+        };
+        give(ReceiveRow {
+            path,
+            region,
+            rank,
+            source: tools.trace.processes[envelope.peer as usize].rank.map_or(ABSENT, i64::from),
+            tag: envelope.tag.into(),
+            communicator: envelope.communicator.into(),
+            bytes: i64::try_from(receive.bytes).unwrap_or(i64::MAX),
+            time: call.interval.length(),
+            waiting: waited,
+            gap: gap.unwrap_or(ABSENT),
+            found_late: found_late().unwrap_or(ABSENT),
+        });
+    }
+}

@@ -1,0 +1,171 @@
+//! The table `send`: a row for each message at its sender (advice 5.2, `message`).
+
+use model::Ticks;
+use rules::{ABSENT, Type};
+use rustc_hash::FxHashSet;
+
+use super::sequence::{Sequence, members};
+use super::table::{Field, Of, RowTable};
+use crate::ids::{CallId, ReportPath};
+use crate::operations::{Operations, Send};
+use crate::tools::Tools;
+use crate::wait_states::WaitingMessages;
+
+/// A message at its sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SendRow {
+    path: ReportPath,
+    region: u32,
+    rank: i64,
+    destination: i64,
+    tag: i64,
+    communicator: i64,
+    members: i64,
+    bytes: i64,
+    time: Ticks,
+    waiting: Ticks,
+    gap: i64,
+    same_envelope: bool,
+    is_first: bool,
+    to_all: bool,
+}
+
+/// The table.
+pub(super) const SENDS: RowTable<SendRow> = RowTable {
+    name: "send",
+    about: "a message at its sender",
+    by_path: false,
+    site: |row| (row.path, row.region),
+    fields: &[
+        Field { name: "rank", kind: Type::Rank, about: "the rank that sends", of: Of::Whole(|it| it.rank) },
+        Field {
+            name: "destination",
+            kind: Type::Rank,
+            about: "the rank that receives",
+            of: Of::Whole(|it| it.destination),
+        },
+        Field { name: "tag", kind: Type::Count, about: "its tag", of: Of::Whole(|it| it.tag) },
+        Field {
+            name: "communicator",
+            kind: Type::Count,
+            about: "the number of its communicator",
+            of: Of::Whole(|it| it.communicator),
+        },
+        Field {
+            name: "members",
+            kind: Type::Count,
+            about: "how many members that communicator has",
+            of: Of::Whole(|it| it.members),
+        },
+        Field { name: "bytes", kind: Type::Bytes, about: "its length", of: Of::Whole(|it| it.bytes) },
+        Field {
+            name: "time",
+            kind: Type::Time,
+            about: "the time of the call that sends it",
+            of: Of::Whole(|it| it.time),
+        },
+        Field {
+            name: "waiting",
+            kind: Type::Time,
+            about: "the part of it in which that call waits for the receiver",
+            of: Of::Whole(|it| it.waiting),
+        },
+        Field {
+            name: "gap",
+            kind: Type::Time,
+            about: "the time since the last call of MPI of the thread",
+            of: Of::Whole(|it| it.gap),
+        },
+        Field {
+            name: "same_envelope",
+            kind: Type::Bool,
+            about: "whether the call before sent to the same rank with the same tag and communicator",
+            of: Of::Flag(|it| it.same_envelope),
+        },
+        Field {
+            name: "is_first",
+            kind: Type::Bool,
+            about: "whether the call before sent nothing",
+            of: Of::Flag(|it| it.is_first),
+        },
+        Field {
+            name: "to_all",
+            kind: Type::Bool,
+            about: "whether it is one of several in a row, of the same length, to all others of the communicator",
+            of: Of::Flag(|it| it.to_all),
+        },
+    ],
+};
+
+/// Gives the rows of a process, in the order of its sends.
+pub(super) fn rows(
+    tools: &Tools<'_>,
+    (operations, sequence): (&Operations, &Sequence),
+    (rank, number): (i64, &dyn Fn(CallId) -> Option<(ReportPath, u32)>),
+    waiting: &WaitingMessages,
+    mut give: impl FnMut(SendRow),
+) {
+    let sends = &operations.sends;
+    let to_all = to_all(tools, (operations, sequence));
+    let mut waits = waiting.sends.clone();
+    waits.sort_unstable();
+    let mut waits = waits.into_iter().peekable();
+    for (at, send) in sends.iter().enumerate() {
+        let waited = match waits.next_if(|&(of, _)| of as usize == at) {
+            Some((_, ticks)) if send.completion == send.call => ticks,
+            _ => 0,
+        };
+        let Some((path, region)) = number(send.call) else { continue };
+        let envelope = operations.destination(send);
+        let before = sequence.before(send.call);
+        // Sends are in the order of calls, but for other threads in between.
+        let last = sends[..at].iter().rev().take_while(|it| it.call >= before).find(|it| it.call == before);
+        give(SendRow {
+            path,
+            region,
+            rank,
+            destination: tools.trace.processes[envelope.peer as usize].rank.map_or(ABSENT, i64::from),
+            tag: envelope.tag.into(),
+            communicator: envelope.communicator.into(),
+            members: members(tools, envelope.communicator),
+            bytes: i64::try_from(send.bytes).unwrap_or(i64::MAX),
+            time: operations.call(send.call).interval.length(),
+            waiting: waited,
+            gap: sequence.gap(operations, send.call).unwrap_or(ABSENT),
+            same_envelope: last.is_some_and(|last| last.envelope() == send.envelope()),
+            is_first: last.is_none(),
+            to_all: to_all[at],
+        });
+    }
+}
+
+/// For each send whether it is one of a row of sends, without other calls in between, of the same length to all others of a communicator.
+fn to_all(tools: &Tools<'_>, (operations, sequence): (&Operations, &Sequence)) -> Vec<bool> {
+    let sends = &operations.sends;
+    let mut found = vec![false; sends.len()];
+    let follows = |one: &Send, next: &Send| {
+        let [a, b] = [one, next].map(|it| operations.destination(it));
+        one.call == sequence.before(next.call) && one.bytes == next.bytes && a.communicator == b.communicator
+    };
+    let mut from = 0;
+    for run in sends.chunk_by(follows) {
+        let others = members(tools, operations.destination(&run[0]).communicator).saturating_sub(1);
+        let mut begin = from;
+        let mut reached = FxHashSet::default();
+        // A run may be of several rounds, each to all others.
+        for (at, send) in run.iter().enumerate() {
+            if !reached.insert(operations.destination(send).peer) {
+                reached.clear();
+                begin = from + at;
+                reached.insert(operations.destination(send).peer);
+            }
+            if others >= 2 && reached.len() as i64 == others {
+                found[begin..=from + at].fill(true);
+                reached.clear();
+                begin = from + at + 1;
+            }
+        }
+        from += run.len();
+    }
+    found
+}

@@ -1,0 +1,63 @@
+//! Calls of MPI of a process in the order of each thread: which one comes before another, and the time in between.
+
+use model::Ticks;
+use rules::ABSENT;
+
+use crate::communicators::Participants;
+use crate::ids::CallId;
+use crate::operations::Operations;
+use crate::tools::Tools;
+
+/// For each call of a process the one before it and the one behind it on its thread.
+#[derive(Debug)]
+pub(super) struct Sequence {
+    before: Vec<CallId>,
+    next: Vec<CallId>,
+}
+
+impl Sequence {
+    /// Of all calls of a process.
+    pub(super) fn new(operations: &Operations) -> Sequence {
+        let calls = &operations.calls;
+        let mut next = vec![CallId::NONE; calls.len()];
+        let first = calls.sites().iter().map(|site| site.location).min().unwrap_or(0);
+        let mut last = Vec::new();
+        let before = (0..calls.len()).map(CallId::new).map(|call| {
+            let thread = (calls.site_of(call).location - first) as usize;
+            if thread >= last.len() {
+                last.resize(thread + 1, CallId::NONE);
+            }
+            let before = std::mem::replace(&mut last[thread], call);
+            if let Some(next) = next.get_mut(before.index()) {
+                *next = call;
+            }
+            before
+        });
+        let before = before.collect();
+        Sequence { before, next }
+    }
+
+    /// The call before another one on its thread; [`CallId::NONE`] for the first.
+    pub(super) fn before(&self, call: CallId) -> CallId {
+        self.before.get(call.index()).copied().unwrap_or(CallId::NONE)
+    }
+
+    /// Ticks from the end of the call before to the begin of this one; `None` for the first.
+    pub(super) fn gap(&self, operations: &Operations, call: CallId) -> Option<Ticks> {
+        let before = operations.calls.find(self.before(call))?;
+        Some((operations.call(call).interval.enter - before.interval.leave).max(0))
+    }
+
+    /// Ticks from the end of a call to the begin of the next one; `None` for the last.
+    pub(super) fn gap_behind(&self, operations: &Operations, call: CallId) -> Option<Ticks> {
+        self.gap(operations, *self.next.get(call.index())?)
+    }
+}
+
+/// How many members a communicator has; [`ABSENT`] of those with two sides, and of those that are not known.
+pub(super) fn members(tools: &Tools<'_>, communicator: u32) -> i64 {
+    match tools.trace.communicators.get(communicator as usize) {
+        Some(Participants::Ranks(ranks)) => ranks.len() as i64,
+        _ => ABSENT,
+    }
+}

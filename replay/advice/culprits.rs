@@ -4,6 +4,7 @@ use model::Ticks;
 use rules::Type;
 
 use super::Known;
+use super::bounds::Span;
 use super::sums::{PathSums, Sum, WorkOfRank};
 use super::table::{Field, Of, RowTable};
 use super::when::When;
@@ -46,11 +47,15 @@ impl Culprit {
 pub(super) fn find(
     known: Known<'_>,
     (work, sums): (&[WorkOfRank], &PathSums),
-    ranks: u64,
+    span: Span,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Culprit>, Error> {
-    let chosen: Vec<ReportPath> =
-        known.paths.all().filter(|&path| sums.of(path).cost > 0 || sums.of(path).on_path > 0).collect();
+    // What scans and tests wait for has no costs, and may not be on the path: it stands out among those that come there.
+    let stands_out = |sum: &Sum| {
+        let even = i128::from(sum.most) * i128::from(sum.ranks) - i128::from(sum.work);
+        sum.cost > 0 || sum.on_path > 0 || even >= i128::from(span.run / 100).max(1)
+    };
+    let chosen: Vec<ReportPath> = known.paths.all().filter(|&path| stands_out(sums.of(path))).collect();
     let mut place = vec![usize::MAX; known.paths.len()];
     chosen.iter().enumerate().for_each(|(at, path)| place[path.index()] = at);
     // Σ cp(p, r) · (1 − x̄(p) / x(p, r)), in ticks.
@@ -60,13 +65,13 @@ pub(super) fn find(
         if at == usize::MAX || it.work <= 0 || it.on_path == 0 {
             continue;
         }
-        let mean = i128::from(sums.of(it.path).work) / i128::from(ranks.max(1));
+        let mean = i128::from(sums.of(it.path).work) / i128::from(span.ranks.max(1));
         let more = i128::from(it.work) - mean;
         let ticks = i128::from(it.on_path) * more / i128::from(it.work);
         saved[at] = saved[at].saturating_add(i64::try_from(ticks).unwrap_or(0));
     }
     let told = share(exchange, saved.iter().map(|ticks| ticks.cast_unsigned()).collect())?;
-    let of_ranks = u32::try_from(ranks).unwrap_or(u32::MAX);
+    let of_ranks = u32::try_from(span.ranks).unwrap_or(u32::MAX);
     let culprit = |(at, &path): (usize, &ReportPath)| Culprit {
         path,
         sum: *sums.of(path),
@@ -179,13 +184,13 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
         Field {
             name: "rises",
             kind: Type::Count,
-            about: "how often, of nine times, more is waited for it in a tenth of the run than in the tenth before",
+            about: "how often, of nine times, the rank with most of it has more above the mean in a tenth of the run than in the one before",
             of: Of::Whole(|it| it.when.rises.into()),
         },
         Field {
             name: "growth",
             kind: Type::Number,
-            about: "how many times as much is waited for it in the last tenth as in the first",
+            about: "how many times as much that is in the last tenth as in the first",
             of: Of::Number(|it| it.when.growth),
         },
     ],

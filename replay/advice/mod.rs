@@ -137,7 +137,7 @@ pub fn find(
     let work = sums::work(tools, known, Which::Work);
     let sums = PathSums::find(known, &work, exchange)?;
     let calls = PathSums::find(known, &sums::work(tools, known, Which::Calls), exchange)?;
-    let culprits = culprits::find(known, (&work, &sums), bounds.ranks, exchange)?;
+    let culprits = culprits::find(known, (&work, &sums), span, exchange)?;
     let run = bounds.facts(tools, span);
     let names = names::ReportNames { trace: tools.trace, paths: known.paths };
     let tables = Tables { rules, schema: &schema, run: &run };

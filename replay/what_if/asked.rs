@@ -5,7 +5,7 @@ use model::Ticks;
 use super::changes::Paths;
 use super::predict::TimedGraph;
 use super::scenario::{Change, Scenario};
-use super::stretches::RareWork;
+use super::stretches::{RareWork, TENTHS};
 use super::workers::Master;
 use crate::causes::ComparedWork;
 use crate::error::Error;
@@ -42,35 +42,28 @@ impl TimedGraph {
         &self.masters
     }
 
-    /// Of call paths given by names: the stretches of work between calls of MPI of this worker's main threads.
-    pub fn rare_work(
+    /// Of call paths given by names: the stretches of work between calls of MPI of this worker's main threads, and for each of these the work
+    /// by tenth of the run, from `begin` so many ticks.
+    pub fn work_of(
         &self,
         tools: &Tools<'_>,
         processes: &[WalkedProcess],
         names: &[String],
-    ) -> Vec<RareWork> {
+        (begin, run): (Ticks, Ticks),
+    ) -> Vec<(RareWork, Vec<[Ticks; TENTHS]>)> {
         let paths = Paths::new(tools, processes, self, &[]);
-        let mut first = 0;
         let mut mains = Vec::with_capacity(processes.len());
+        let mut next = 0;
         for process in processes {
-            mains.push(first);
-            first += process.locations.len();
+            mains.push(next);
+            next += process.locations.len();
         }
         let of = |name: &String| {
             let mut sum = RareWork::default();
             mains.iter().for_each(|&at| sum.add(&paths.rare(at, name)));
-            sum
+            (sum, mains.iter().map(|&at| paths.by_tenth(at, name, (begin, run))).collect())
         };
         names.iter().map(of).collect()
-    }
-
-    /// When a stretch of work began and ended, as far as calls of MPI and events of threads tell.
-    pub fn times_of(&self, stretch: &ComparedWork) -> Option<[Ticks; 2]> {
-        let at = stretch.location.checked_sub(self.graph.first)? as usize;
-        let marks = &self.graph.locations.get(at)?.marks;
-        let inside = marks.between(stretch.since, stretch.before);
-        let time = |mark: usize| marks.list.get(mark).map(|mark| mark.time);
-        Some([time(inside.start.saturating_sub(1))?, time(inside.end.saturating_sub(1))?])
     }
 
     /// By location of this worker: the end of its `MPI_Init` and the begin of its `MPI_Finalize`, or its first and last mark.

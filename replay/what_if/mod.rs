@@ -59,5 +59,5 @@ pub use predict::{Prediction, Predictions, TimedGraph};
 pub use record_times::RecordTimes;
 pub use replayed::Replayed;
 pub use scenario::{Change, Place, Scenario, WhatIf};
-pub use stretches::RareWork;
+pub use stretches::{RareWork, TENTHS};
 pub use workers::{Formula, Master, Policy, PolicyKind, Unknown};

@@ -18,6 +18,9 @@ const ENOUGH: usize = 8;
 /// A stretch is long that takes so many times as long as most of its kind (advice 4.1, `noise`).
 const LONG: Ticks = 10;
 
+/// Parts of the run in which work is summed (advice 3.4).
+pub const TENTHS: usize = 10;
+
 /// Stretches of work between calls of MPI, of the kinds of which there are enough.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RareWork {
@@ -112,6 +115,21 @@ impl Paths<'_> {
         found
     }
 
+    /// The work in a call path of a location by tenth of a time.
+    pub(super) fn by_tenth(&self, at: usize, path: &str, (begin, ticks): (Ticks, Ticks)) -> [Ticks; TENTHS] {
+        let rows = self.work_within(at, path);
+        let marks = &self.graph.locations[at].marks;
+        let mut tenths = [0; TENTHS];
+        for mark in marks.inside().filter(|&mark| mark > 0) {
+            let work = self.work_before(at, mark, &rows);
+            if work > 0 {
+                let [from, to] = [mark - 1, mark].map(|mark| marks.list[mark].time);
+                add_by_tenth(&mut tenths, (begin, ticks), [from, to], work);
+            }
+        }
+        tenths
+    }
+
     /// Of each stretch that root causes have compared with that of somebody who waited, the share that was more is gone; where
     /// stretches overlap, the largest share.
     pub(super) fn without(&self, at: usize, path: &str) -> Shorter {
@@ -139,7 +157,40 @@ impl Paths<'_> {
     }
 }
 
+/// Divides the work between two times among the tenths of a time in which it lies.
+fn add_by_tenth(
+    tenths: &mut [Ticks; TENTHS],
+    (begin, ticks): (Ticks, Ticks),
+    [from, to]: [Ticks; 2],
+    work: Ticks,
+) {
+    let border = |tenth: usize| {
+        let part = i128::from(ticks) * tenth as i128 / TENTHS as i128;
+        begin + i64::try_from(part).unwrap_or(0)
+    };
+    let length = i128::from((to - from).max(1));
+    for (tenth, sum) in tenths.iter_mut().enumerate() {
+        let inside = (to.min(border(tenth + 1)) - from.max(border(tenth))).max(0);
+        let part = i128::from(work) * i128::from(inside) / length;
+        *sum = sum.saturating_add(i64::try_from(part).unwrap_or(Ticks::MAX));
+    }
+}
+
 /// A part of some ticks as a factor.
 pub(super) fn share_of(part: Ticks, all: Ticks) -> i64 {
     i64::try_from(i128::from(ONE) * i128::from(part) / i128::from(all)).unwrap_or(ONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_divided_among_the_tenths_that_it_lies_in() {
+        let mut tenths = [0; TENTHS];
+        add_by_tenth(&mut tenths, (1000, 100), [1005, 1025], 40);
+        assert_eq!(tenths, [10, 20, 10, 0, 0, 0, 0, 0, 0, 0]);
+        add_by_tenth(&mut tenths, (1000, 100), [1095, 1115], 40);
+        assert_eq!(tenths[9], 10);
+    }
 }

@@ -37,6 +37,8 @@ pub(super) struct Candidate {
     pub severity: f64,
     pub most: Ticks,
     pub by: &'static str,
+    /// Whether it explains the time of calls, and not waiting.
+    pub is_of_calls: bool,
     /// As the rule has it.
     pub model: f64,
     /// What is to be replayed; `None` if nothing of the model is changed by it, so that there is a bound only.
@@ -117,6 +119,7 @@ impl Candidate {
             severity: finding.severity + waiting,
             most: most.min(bounds.run),
             by,
+            is_of_calls: rule.claims() == Claims::Calls,
             model: finding.confidence.unwrap_or(MODEL),
             scenario,
         })

@@ -60,8 +60,8 @@ pub(super) fn choose(
             None => candidate.most,
         };
         let confidence = confidence(&candidate, gain);
-        // The time of calls on the critical path is a close bound.
-        let is_close = candidate.scenario.is_some() || candidate.by == "calls";
+        // The time of calls is a close bound, unlike waiting.
+        let is_close = candidate.scenario.is_some() || candidate.is_of_calls;
         let least = if is_close { least } else { bounds.run / BOUND_WORTH };
         (gain >= least && gain > 0 && confidence >= SURE).then_some(Replayed { candidate, gain, confidence })
     };

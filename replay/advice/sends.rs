@@ -89,6 +89,12 @@ pub(super) const SENDS: RowTable<SendRow> = RowTable {
             of: Of::Flag(|it| it.is_first),
         },
         Field {
+            name: "first_to",
+            kind: Type::Rank,
+            about: "the rank that receives, if the call before sent nothing",
+            of: Of::Whole(|it| if it.is_first { it.destination } else { ABSENT }),
+        },
+        Field {
             name: "to_all",
             kind: Type::Bool,
             about: "whether it is one of several in a row, of the same length, to all others of the communicator",

@@ -23,8 +23,8 @@ pub(super) struct When {
     pub long_ranks: u32,
     /// What long stretches are longer than usual ones, of all ranks.
     pub long_excess: Ticks,
-    /// How often the rank with most of it has more above the mean in a tenth of the run than in the tenth before, and how many times as much
-    /// in the last as in the first one.
+    /// How often, of seven times, the rank with most of it has more above the mean in three tenths of the run than in those that begin one
+    /// before, and how many times as much in the last tenth as in the first one.
     pub rises: u32,
     pub growth: f64,
 }
@@ -89,11 +89,18 @@ pub(super) fn find(
             long_share: if sum.stretches > 0 { sum.long as f64 / sum.stretches as f64 } else { f64::NAN },
             long_ranks: u32::try_from(sum.ranks).unwrap_or(u32::MAX),
             long_excess: sum.excess,
-            rises: crate::int::to_u32(more.windows(2).filter(|two| two[1] > two[0]).count()),
+            rises: rises(&more),
             growth: if last > 0 { last as f64 / first.max(1) as f64 } else { f64::NAN },
         };
     }
     Ok(found)
+}
+
+/// How often three tenths have more together than those that begin one before: a step of the program may be longer than a tenth, so that
+/// single ones go up and down.
+fn rises(tenths: &[Ticks; TENTHS]) -> u32 {
+    let of_three: Vec<Ticks> = tenths.windows(3).map(|three| three.iter().sum()).collect();
+    crate::int::to_u32(of_three.windows(2).filter(|two| two[1] > two[0]).count())
 }
 
 impl Told {
@@ -121,5 +128,27 @@ impl Told {
     fn above_mean(&self, ranks: u64) -> [Ticks; TENTHS] {
         let ranks = i64::try_from(ranks).unwrap_or(i64::MAX).max(1);
         std::array::from_fn(|tenth| self.most[tenth] - self.work[tenth] / ranks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_longer_than_a_tenth_rise_all_the_same() {
+        assert_eq!(rises(&[1, 5, 3, 8, 6, 11, 9, 14, 12, 17]), 7);
+        assert_eq!(rises(&[5, 1, 5, 1, 5, 1, 5, 1, 5, 1]), 3);
+    }
+
+    #[test]
+    fn what_the_rank_with_most_has_above_the_mean_is_that_of_all_workers() {
+        let mut sum = Told::default();
+        let work = |first: Ticks| std::array::from_fn(|tenth| if tenth == 0 { first } else { 0 });
+        [work(10), work(2)].iter().for_each(|work| sum.add_rank(work));
+        let mut other = Told::default();
+        other.add_rank(&work(6));
+        sum.add(&other);
+        assert_eq!(sum.above_mean(3)[..2], [4, 0]);
     }
 }

@@ -114,10 +114,10 @@ impl Candidate {
         })
     }
 
-    /// Whether it may save a hundredth of the run, and is a hundredth of all time (advice 3.2).
+    /// Whether it may save enough, and is a hundredth of all time (advice 3.2).
     #[expect(clippy::cast_precision_loss)]
     fn is_worth(&self, bounds: &Bounds) -> bool {
-        self.most >= bounds.run / 100 && self.severity >= bounds.all as f64 / 100.0
+        self.most >= bounds.least && self.severity >= bounds.all as f64 / 100.0
     }
 }
 

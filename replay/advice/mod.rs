@@ -19,6 +19,7 @@ mod schema;
 mod shipped;
 mod sums;
 mod tables;
+mod wanted;
 
 use model::Ticks;
 
@@ -39,17 +40,20 @@ pub use evidence::Evidence;
 pub use shipped::{check, rules};
 use sums::PathSums;
 use tables::Tables;
+pub use wanted::{AdviceJson, AdviceOptions, WantedAdvice};
 
-/// What is advised, best first.
+/// What is advised, best first: what is shown, then what is not.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Advice {
     /// What bounds all gains.
     pub bounds: Bounds,
+    /// The least gain that is advice, in per cent of the run.
+    pub least_percent: f64,
     /// Each by itself.
     pub list: Vec<Advised>,
     /// Rules that could not be judged, and why.
     pub not_evaluated: Vec<(String, String)>,
-    /// What all that was replayed saves together, in ticks; `None` without two.
+    /// What all that is shown and was replayed saves together, in ticks; `None` without two.
     pub together: Option<Ticks>,
 }
 
@@ -76,8 +80,19 @@ pub struct Advised {
     pub confidence: f64,
     /// What was replayed.
     pub scenario: Option<Scenario>,
+    /// Why it is not shown unless all advice is asked for.
+    pub hidden: Option<Hidden>,
     /// Other advice that this one makes worthless: rule, title, place, what it would save alone.
     pub also: Vec<Also>,
+}
+
+/// Why advice is not shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hidden {
+    /// Others are better.
+    BeyondFive,
+    /// It is not sure enough.
+    LowConfidence,
 }
 
 /// Advice that saves little once another one was followed.
@@ -110,6 +125,8 @@ pub struct Known<'k> {
     pub paths: &'k ReportPaths,
     /// What root causes have compared.
     pub stretches: &'k [ComparedWork],
+    /// The least gain, in per cent of the run.
+    pub least_percent: f64,
 }
 
 /// Looks for advice; the same at all workers.

@@ -8,23 +8,34 @@ use details::advice::{
 
 use super::names;
 use super::summary::printable;
-use crate::advice::{Advice, Advised};
+use crate::advice::{Advice, AdviceOptions, Advised, Hidden, WantedAdvice};
+use crate::coverage::{Coverage, Fate};
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 
 /// Advice in words, as the member of the report has it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct AdviceSummary(pub AdviceFile);
+pub struct AdviceSummary {
+    /// The member.
+    pub file: AdviceFile,
+    /// Whether all of it is printed, with what is usually not shown.
+    pub all: bool,
+}
 
 impl AdviceSummary {
-    pub(super) fn new(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceSummary {
-        AdviceSummary(file(tools, paths, advice))
+    pub(super) fn new(
+        tools: &Tools<'_>,
+        paths: &ReportPaths,
+        coverage: &Coverage,
+        (advice, options): (&Advice, &AdviceOptions),
+    ) -> AdviceSummary {
+        AdviceSummary { file: file(tools, paths, coverage, advice), all: options.wanted == WantedAdvice::All }
     }
 }
 
 /// The member of the report.
-fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
+fn file(tools: &Tools<'_>, paths: &ReportPaths, coverage: &Coverage, advice: &Advice) -> AdviceFile {
     let seconds = |ticks: f64| ticks / tools.trace.definitions.clock.resolution as f64;
     let place = |path: ReportPath| AdvisedPlace {
         line: names::site(tools.trace, paths, path),
@@ -49,6 +60,7 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
             expected: it.expected.map(|ticks| seconds(ticks as f64)),
             most: seconds(it.most as f64),
         },
+        hidden: it.hidden.map(|why| words_of(why).to_owned()),
         place: place(it.path),
         rule: it.rule.clone(),
         scenario: it.scenario.as_ref().map(ToString::to_string),
@@ -66,12 +78,22 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
             .collect(),
         run: AdvisedRun {
             conserve_bound: seconds(advice.bounds.conserve as f64),
+            coverage: (coverage.total() > 0).then(|| coverage.share(Fate::Analysed)),
+            least_percent: advice.least_percent,
             locations: advice.bounds.threads,
             seconds: seconds(advice.bounds.run as f64),
             wait_bound: seconds(advice.bounds.wait as f64),
         },
         schema: SCHEMA.to_owned(),
         together: advice.together.map(|ticks| seconds(ticks as f64)),
+    }
+}
+
+/// Why advice is not shown.
+fn words_of(why: Hidden) -> &'static str {
+    match why {
+        Hidden::BeyondFive => "beyond five",
+        Hidden::LowConfidence => "low confidence",
     }
 }
 
@@ -111,16 +133,28 @@ fn in_words(place: &AdvisedPlace) -> String {
 
 impl fmt::Display for AdviceSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AdviceFile { advice, run, together, .. } = &self.0;
+        let AdviceFile { advice, run, together, .. } = &self.file;
         let percent = |seconds: f64| 100.0 * seconds / run.seconds.max(f64::MIN_POSITIVE);
-        if advice.is_empty() {
-            return writeln!(
-                f,
-                "\nNo advice: none of the changes that were tried would save 1 % of the run."
-            );
+        let shown: Vec<&Entry> = advice.iter().filter(|it| self.all || it.hidden.is_none()).collect();
+        if shown.is_empty() {
+            let least = run.least_percent;
+            return match advice.len() {
+                0 => writeln!(
+                    f,
+                    "\nNo advice: none of the changes that were tried would save {least} % of the run."
+                ),
+                1 => writeln!(
+                    f,
+                    "\nNo advice that is sure enough; of low confidence: 1 change (--advice=all prints it)"
+                ),
+                several => writeln!(
+                    f,
+                    "\nNo advice that is sure enough; of low confidence: {several} changes (--advice=all prints them)"
+                ),
+            };
         }
         writeln!(f, "\nAdvice (of a run of {:.3} s; each by itself):", run.seconds)?;
-        for (number, it) in advice.iter().enumerate() {
+        for (number, it) in shown.iter().enumerate() {
             let (how, seconds) =
                 it.gain.expected.map_or(("at most", it.gain.most), |expected| ("about", expected));
             writeln!(
@@ -142,13 +176,19 @@ impl fmt::Display for AdviceSummary {
             }
         }
         if let Some(together) = *together {
-            let which = if advice.iter().all(|it| it.gain.expected.is_some()) {
-                "all of these"
+            let of_together = advice.iter().filter(|it| it.hidden.is_none());
+            let first = of_together.clone().count();
+            let these = if first < shown.len() { format!("1 to {first}") } else { "all of these".to_owned() };
+            let which = if of_together.clone().all(|it| it.gain.expected.is_some()) {
+                these
             } else {
-                "all of these that say \"about\""
+                format!("{these} that say \"about\"")
             };
             writeln!(f, "  {which} together: about {together:.3} s, {:.1} %", percent(together))?;
         }
-        Ok(())
+        match advice.len() - shown.len() {
+            0 => Ok(()),
+            more => writeln!(f, "  {more} more with --advice=all"),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cubex::{Attribute, Complete, Writer};
-use details::advice::ADVICE;
+use details::advice::{ADVICE, AdviceFile};
 use details::manifest::{BESIDE, MANIFEST, Manifest, digest, member};
 use details::scaling::SCALING;
 use details::what_if::WHAT_IF;
@@ -24,8 +24,9 @@ use super::statistics::{EXTENSION, text};
 use super::structure::StructureSummary;
 use super::summary::{self, Summary, examples, total};
 use super::survey::Survey;
+use super::target::followed;
 use super::what_if::WhatIfSummary;
-use crate::advice::Advice;
+use crate::advice::{Advice, AdviceOptions};
 use crate::causes;
 use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
@@ -73,8 +74,8 @@ pub struct Found<'a> {
     pub recorded: RecordedIterations,
     /// The run under other conditions.
     pub predictions: Option<Predictions>,
-    /// What to change first.
-    pub advice: Option<Advice>,
+    /// What to change first, and what was asked of it.
+    pub advice: Option<(Advice, &'a AdviceOptions)>,
     /// Runs of other sizes, with which this one is compared.
     pub others: Option<&'a OtherRuns>,
     /// What a run that was not measured is predicted for.
@@ -152,9 +153,10 @@ pub fn write(
             }
             summary.recorded = recorded;
             let clock = &tools.trace.definitions.clock;
-            summary.advice = advice.map(|advice| AdviceSummary::new(tools, paths, &advice));
-            if let Some(advice) = &summary.advice {
-                writer.add_member(ADVICE, &advice.0.to_bytes())?;
+            if let Some((advice, options)) = advice {
+                let advice = AdviceSummary::new(tools, paths, &summary.coverage, (&advice, options));
+                add_advice(&mut writer, &advice.file, options)?;
+                summary.advice = Some(advice);
             }
             summary.what_if = predictions.map(|predictions| WhatIfSummary::new(&predictions, clock));
             if let Some(what_if) = &summary.what_if {
@@ -179,6 +181,16 @@ pub fn write(
     // The other processes put signals off only when the files are complete.
     share(exchange, Batch::new())?;
     Ok(written)
+}
+
+/// Adds advice for programs: as a member, and as the file that was asked for.
+fn add_advice(writer: &mut Writer, advice: &AdviceFile, options: &AdviceOptions) -> Result<(), Error> {
+    let bytes = advice.to_bytes();
+    writer.add_member(ADVICE, &bytes)?;
+    if let Some(path) = options.file() {
+        writer.add_file(followed(path.clone()), bytes);
+    }
+    Ok(())
 }
 
 /// Adds the details: as members of the report, or as an archive beside it, to which the report refers.

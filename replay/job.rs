@@ -81,6 +81,8 @@ pub(crate) struct Job {
     what_if: Option<WhatIf>,
     /// The rules of advice; `None` if it is not looked for.
     rules: Option<Rules>,
+    /// Names and hashes of the user's files of rules.
+    rule_files: Option<String>,
     advice: AdviceOptions,
     /// Runs of other sizes, with which this one is compared.
     other_runs: Option<OtherRuns>,
@@ -175,6 +177,7 @@ impl Job {
             short: options.short.clone(),
             what_if: options.replayed(),
             rules,
+            rule_files: advice::named(&options.rules),
             advice: options.advice.clone(),
             other_runs,
             predict,
@@ -560,6 +563,7 @@ impl Job {
             scenario: predicted::scenario_of(&self.archive),
             predictions,
             advice: advice.map(|advice| (advice, &self.advice)),
+            rule_files: self.rule_files.as_deref(),
             others: self.other_runs.as_ref(),
             details,
         };

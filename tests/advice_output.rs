@@ -7,6 +7,7 @@ use cubex::Report;
 use details::advice::{ADVICE, AdviceFile};
 use details::what_if::WHAT_IF;
 
+use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, analyze_with, mpirun};
 use crate::support::{archive, in_memory};
 
@@ -245,4 +246,104 @@ fn advice_alone_is_the_same_with_any_workers() {
     let said = analyze_with(launcher, 3, to_output);
     said.expect(0);
     assert!(said.stdout.as_bytes() == member(&report).unwrap(), "{}", said.stdout);
+}
+
+/// Rows of the table of advice: cells by column.
+fn table(report: &Path) -> Vec<Vec<String>> {
+    let bytes = Report::open(report).unwrap().member("advice.tsv").unwrap().unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn table_has_a_row_for_each_advice_with_what_the_member_has() {
+    let directory = in_memory();
+    let report = directory.path().join("trace.cubex");
+    for name in ["skewed.4", "rma.4", "test_loop.4"] {
+        run(name, &report, &["--advice"]).expect(0);
+        let (rows, file) = (table(&report), read(&report));
+        let heads = "rank,rule,title,call path,file,line,ranks,most_s,most_percent,expected_s,severity_s,\
+                     severity_percent,confidence,hidden";
+        assert_eq!(rows[0].join(","), heads);
+        assert_eq!(rows.len(), 1 + file.advice.len(), "{name}");
+        for (at, (row, it)) in rows[1..].iter().zip(&file.advice).enumerate() {
+            let seconds = |seconds: f64| format!("{seconds:.9}");
+            let expected = [
+                (at + 1).to_string(),
+                it.rule.clone(),
+                it.title.clone(),
+                it.place.path.clone(),
+                String::new(),
+                String::new(),
+                String::new(),
+                seconds(it.gain.most),
+                format!("{:.3}", 100.0 * it.gain.most / file.run.seconds),
+                it.gain.expected.map(seconds).unwrap_or_default(),
+                seconds(it.seconds),
+                format!("{:.3}", 100.0 * it.share),
+                format!("{:.3}", it.confidence),
+                it.hidden.clone().unwrap_or_default(),
+            ];
+            assert_eq!(row[..], expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn table_has_file_line_and_rank_where_they_are_known() {
+    let directory = in_memory();
+    let (trace, report) = (directory.path().join("trace"), directory.path().join("trace.cubex"));
+    let pattern = generate::PATTERNS.iter().find(|it| it.name == "sweeps").unwrap();
+    let job = generate::Job { call_sites: true, ..generate::Job::new(pattern, 4, 400) };
+    generate::generate(&job, &trace).unwrap();
+    let rules = directory.path().join("by_rank.toml");
+    let by_rank = UNSURE
+        .replace("MPI_Barrier", "MPI_Recv")
+        .replace("sum(mpi_barrier_wait) >= 1 % * run.all", "sum(time) > 0 s")
+        .replace("sum(mpi_barrier_wait)", "run.T")
+        .replace("\"edges\"\nscenario = \"remove=path\"", "\"run.T\"")
+        .replace("[\"path\"]", "[\"path\", \"rank\"]")
+        .replace("\"Nobody knows\"", "\"Tab\\there\"");
+    fs::write(&rules, by_rank).unwrap();
+    let arguments: [&Path; 6] =
+        [&trace, "-o".as_ref(), &report, "--advice".as_ref(), "--rules".as_ref(), &rules];
+    analyze(arguments).expect(0);
+    let rows = table(&report);
+    let mine: Vec<&Vec<String>> = rows.iter().filter(|row| row[1] == "mine/barrier").collect();
+    assert!(!mine.is_empty(), "{rows:?}");
+    for row in mine {
+        assert_eq!(row[2], "Tab here");
+        assert!(row[4].ends_with("main.c") && row[5].parse::<u32>().unwrap() > 0, "{row:?}");
+        assert!(["0", "1", "2", "3"].contains(&row[6].as_str()), "{row:?}");
+    }
+    assert!(rows.iter().any(|row| row[1].starts_with("p2p/") && row[6].is_empty()), "{rows:?}");
+}
+
+#[test]
+fn report_has_attributes_of_what_is_shown_and_of_the_files_of_rules() {
+    let directory = in_memory();
+    let report = directory.path().join("trace.cubex");
+    let attributes = |options: &[&str]| {
+        run("skewed.4", &report, options).expect(0);
+        let all = Table::read(&report).attributes;
+        all.into_iter().filter(|(key, _)| key.contains("Advice") || key.contains("Rules")).collect::<Vec<_>>()
+    };
+    assert_eq!(attributes(&["--what-if", "--no-advice"]), []);
+    let shown = attributes(&["--advice=all"]);
+    let file = read(&report);
+    let mut expected = Vec::new();
+    for (number, it) in (1..=5).zip(&file.advice) {
+        let key = |name: &str| format!("Replay::Advice::{number}::{name}");
+        expected.push((key("confidence"), format!("{:.3}", it.confidence)));
+        expected.push((key("most"), format!("{:.9}", it.gain.most)));
+        expected.push((key("place"), it.place.path.clone()));
+        expected.push((key("rule"), it.rule.clone()));
+    }
+    assert_eq!(file.advice.len(), 6);
+    assert_eq!(shown, expected);
+    let rules = unsure(directory.path());
+    let with = attributes(&["--advice", "--rules", &rules]);
+    let hash = replay::advice::named(&[rules::Source::new(rules, UNSURE)]).unwrap();
+    assert!(hash.starts_with("unsure.toml ") && hash.len() == 12 + 64, "{hash}");
+    assert!(with.contains(&("Replay::Rules".to_owned(), hash)), "{with:?}");
 }

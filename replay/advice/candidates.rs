@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules};
+use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules, Type};
 
 use super::Bounds;
 use super::culprits::Culprit;
 use super::names::numbered;
+use super::schema::schema;
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
@@ -29,6 +30,8 @@ pub(super) struct Candidate {
     /// Coarser rules.
     pub refines: Vec<String>,
     pub path: ReportPath,
+    /// The rank of the group, if the rule has a group for each.
+    pub rank: Option<i64>,
     pub title: String,
     pub text: String,
     pub severity: f64,
@@ -104,6 +107,7 @@ impl Candidate {
             rule: rule.id().to_owned(),
             refines: rule.refines().to_vec(),
             path,
+            rank: rank(rule, finding),
             title: finding.title.clone(),
             text: finding.advice.clone(),
             severity: finding.severity,
@@ -119,6 +123,14 @@ impl Candidate {
     fn is_worth(&self, bounds: &Bounds) -> bool {
         self.most >= bounds.least && self.severity >= bounds.all as f64 / 100.0
     }
+}
+
+/// The rank of a group, if it is one of its keys.
+fn rank(rule: &Rule, finding: &Finding) -> Option<i64> {
+    let schema = schema();
+    let columns = &schema.tables[rule.over().table].columns;
+    let key = rule.by().iter().position(|&column| columns[column].kind == Type::Rank)?;
+    finding.keys.get(key).copied().filter(|&rank| rank != rules::ABSENT)
 }
 
 /// Whole ticks of a number.

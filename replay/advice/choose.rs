@@ -144,6 +144,7 @@ fn advised(best: Replayed, also: Vec<Replayed>) -> Advised {
     Advised {
         rule: candidate.rule,
         path: candidate.path,
+        rank: candidate.rank,
         title: candidate.title,
         text: candidate.text,
         most: candidate.most.max(gain),

@@ -37,7 +37,7 @@ use rules::Rules;
 pub use bounds::Bounds;
 use candidates::Candidate;
 pub use evidence::Evidence;
-pub use shipped::{check, rules};
+pub use shipped::{check, named, rules};
 use sums::PathSums;
 use tables::Tables;
 pub use wanted::{AdviceJson, AdviceOptions, WantedAdvice};
@@ -64,6 +64,8 @@ pub struct Advised {
     pub rule: String,
     /// The place to change.
     pub path: ReportPath,
+    /// The rank, if the rule looks at each by itself.
+    pub rank: Option<i64>,
     /// What is the matter.
     pub title: String,
     /// What to do.
@@ -93,6 +95,16 @@ pub enum Hidden {
     BeyondFive,
     /// It is not sure enough.
     LowConfidence,
+}
+
+impl Hidden {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Hidden::BeyondFive => "beyond five",
+            Hidden::LowConfidence => "low confidence",
+        }
+    }
 }
 
 /// Advice that saves little once another one was followed.

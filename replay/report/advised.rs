@@ -2,13 +2,14 @@
 
 use std::fmt;
 
+use cubex::Attribute;
 use details::advice::{
     AdviceFile, Advised as Entry, AdvisedAlso, AdvisedGain, AdvisedPlace, AdvisedRun, NotEvaluated, SCHEMA,
 };
 
 use super::names;
 use super::summary::printable;
-use crate::advice::{Advice, AdviceOptions, Advised, Hidden, WantedAdvice};
+use crate::advice::{Advice, AdviceOptions, Advised, WantedAdvice};
 use crate::coverage::{Coverage, Fate};
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
@@ -31,6 +32,22 @@ impl AdviceSummary {
         (advice, options): (&Advice, &AdviceOptions),
     ) -> AdviceSummary {
         AdviceSummary { file: file(tools, paths, coverage, advice), all: options.wanted == WantedAdvice::All }
+    }
+}
+
+impl AdviceSummary {
+    /// What is shown, as attributes of the report (advice 6).
+    pub(super) fn attributes(&self) -> impl Iterator<Item = Attribute> {
+        let shown = self.file.advice.iter().filter(|it| it.hidden.is_none());
+        shown.zip(1..).flat_map(|(it, number)| {
+            let facts = [
+                ("rule", it.rule.clone()),
+                ("place", in_words(&it.place)),
+                ("most", format!("{:.9}", it.gain.most)),
+                ("confidence", format!("{:.3}", it.confidence)),
+            ];
+            facts.map(|(name, value)| Attribute::new(format!("Replay::Advice::{number}::{name}"), value))
+        })
     }
 }
 
@@ -60,7 +77,7 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, coverage: &Coverage, advice: &Ad
             expected: it.expected.map(|ticks| seconds(ticks as f64)),
             most: seconds(it.most as f64),
         },
-        hidden: it.hidden.map(|why| words_of(why).to_owned()),
+        hidden: it.hidden.map(|why| why.name().to_owned()),
         place: place(it.path),
         rule: it.rule.clone(),
         scenario: it.scenario.as_ref().map(ToString::to_string),
@@ -86,14 +103,6 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, coverage: &Coverage, advice: &Ad
         },
         schema: SCHEMA.to_owned(),
         together: advice.together.map(|ticks| seconds(ticks as f64)),
-    }
-}
-
-/// Why advice is not shown.
-fn words_of(why: Hidden) -> &'static str {
-    match why {
-        Hidden::BeyondFive => "beyond five",
-        Hidden::LowConfidence => "low confidence",
     }
 }
 

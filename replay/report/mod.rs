@@ -2,6 +2,7 @@
 
 mod accounts;
 mod advice;
+mod advice_table;
 mod advised;
 mod cube;
 mod culprits;

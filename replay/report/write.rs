@@ -10,6 +10,7 @@ use details::what_if::WHAT_IF;
 use model::Paradigm;
 
 use super::accounts::{Accounts, RunTimes};
+use super::advice_table::{self, TABLE};
 use super::advised::AdviceSummary;
 use super::cube::describe;
 use super::focus::FocusSummary;
@@ -76,6 +77,8 @@ pub struct Found<'a> {
     pub predictions: Option<Predictions>,
     /// What to change first, and what was asked of it.
     pub advice: Option<(Advice, &'a AdviceOptions)>,
+    /// Names and hashes of the user's files of rules, with which advice was looked for.
+    pub rule_files: Option<&'a str>,
     /// Runs of other sizes, with which this one is compared.
     pub others: Option<&'a OtherRuns>,
     /// What a run that was not measured is predicted for.
@@ -116,6 +119,7 @@ pub fn write(
         mut recorded,
         mut predictions,
         advice,
+        rule_files,
         others,
         scenario,
         details,
@@ -153,9 +157,12 @@ pub fn write(
             }
             summary.recorded = recorded;
             let clock = &tools.trace.definitions.clock;
-            if let Some((advice, options)) = advice {
-                let advice = AdviceSummary::new(tools, paths, &summary.coverage, (&advice, options));
-                add_advice(&mut writer, &advice.file, options)?;
+            if let Some((found_advice, options)) = advice {
+                let advice = AdviceSummary::new(tools, paths, &summary.coverage, (&found_advice, options));
+                let table = advice_table::table(tools, paths, &found_advice);
+                add_advice(&mut writer, (&advice.file, &table), options)?;
+                let rules = rule_files.map(|files| Attribute::new("Replay::Rules", files));
+                advice.attributes().chain(rules).for_each(|attribute| writer.add_attribute(attribute));
                 summary.advice = Some(advice);
             }
             summary.what_if = predictions.map(|predictions| WhatIfSummary::new(&predictions, clock));
@@ -183,10 +190,15 @@ pub fn write(
     Ok(written)
 }
 
-/// Adds advice for programs: as a member, and as the file that was asked for.
-fn add_advice(writer: &mut Writer, advice: &AdviceFile, options: &AdviceOptions) -> Result<(), Error> {
+/// Adds advice for programs: as members, and as the file that was asked for.
+fn add_advice(
+    writer: &mut Writer,
+    (advice, table): (&AdviceFile, &str),
+    options: &AdviceOptions,
+) -> Result<(), Error> {
     let bytes = advice.to_bytes();
     writer.add_member(ADVICE, &bytes)?;
+    writer.add_member(TABLE, table.as_bytes())?;
     if let Some(path) = options.file() {
         writer.add_file(followed(path.clone()), bytes);
     }

@@ -9,7 +9,7 @@ use details::what_if::WHAT_IF;
 
 use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, analyze_with, mpirun};
-use crate::support::{archive, in_memory};
+use crate::support::{archive, archives, in_memory};
 
 /// Analyzes an archive with these options.
 fn run(name: &str, report: &Path, options: &[&str]) -> Finished {
@@ -346,4 +346,34 @@ fn report_has_attributes_of_what_is_shown_and_of_the_files_of_rules() {
     let hash = replay::advice::named(&[rules::Source::new(rules, UNSURE)]).unwrap();
     assert!(hash.starts_with("unsure.toml ") && hash.len() == 12 + 64, "{hash}");
     assert!(with.contains(&("Replay::Rules".to_owned(), hash)), "{with:?}");
+}
+
+#[test]
+fn lines_of_advice_fit_a_terminal_unless_they_are_to_be_copied() {
+    let directory = in_memory();
+    let report = directory.path().join("trace.cubex");
+    let mut wide = Vec::new();
+    for experiment in archives() {
+        let arguments: [&Path; 5] =
+            [&experiment, "-o".as_ref(), &report, "--advice=all".as_ref(), "--advice-from=0".as_ref()];
+        let said = analyze(arguments);
+        let block = said.expect(0).stdout.lines().skip_while(|line| !line.starts_with("Advice ("));
+        let block = block.skip(1).take_while(|line| line.starts_with("  "));
+        let is_wide = |line: &&str| line.chars().count() > 120 && !line.contains("check: --what-if=");
+        wide.extend(block.filter(is_wide).map(str::to_owned));
+    }
+    assert!(wide.is_empty(), "{wide:#?}");
+}
+
+#[test]
+fn little_coverage_is_said_before_advice() {
+    let directory = in_memory();
+    let report = directory.path().join("trace.cubex");
+    let said = run("io.4", &report, &["--advice", "--semantics=reference"]);
+    let coverage = read(&report).run.coverage.unwrap();
+    assert!(coverage < 0.8, "{coverage}");
+    let sentence = format!("\nOnly {:.1} % of the time in MPI was analysed: ", 100.0 * coverage);
+    assert!(said.expect(0).stdout.contains(&sentence), "{}", said.stdout);
+    run("io.4", &report, &["--advice"]).expect(0);
+    assert!(read(&report).run.coverage.unwrap() > 0.99);
 }

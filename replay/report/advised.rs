@@ -1,4 +1,4 @@
-//! The block *Advice* of the summary (advice 6).
+//! Advice in the report: the member, attributes, and what is printed of it (advice 6).
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use details::advice::{
     AdviceFile, Advised as Entry, AdvisedAlso, AdvisedGain, AdvisedPlace, AdvisedRun, NotEvaluated, SCHEMA,
 };
 
+use super::advice_words::{Words, in_words};
 use super::names;
-use super::summary::printable;
 use crate::advice::{Advice, AdviceOptions, Advised, WantedAdvice};
 use crate::coverage::{Coverage, Fate};
 use crate::ids::ReportPath;
@@ -106,98 +106,8 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, coverage: &Coverage, advice: &Ad
     }
 }
 
-/// Writes a text in lines, as long as words allow.
-fn write_wrapped(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    const COLUMNS: usize = 110;
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > COLUMNS {
-            writeln!(f, "       {line}")?;
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    writeln!(f, "       {line}")
-}
-
-/// The word for a confidence.
-fn word(confidence: f64) -> &'static str {
-    match confidence {
-        0.7.. => "high",
-        0.4.. => "fair",
-        _ => "low",
-    }
-}
-
-/// The names of a place, with file and line.
-fn in_words(place: &AdvisedPlace) -> String {
-    match &place.line {
-        Some(line) => format!("{} ({line})", place.path),
-        None => place.path.clone(),
-    }
-}
-
 impl fmt::Display for AdviceSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AdviceFile { advice, run, together, .. } = &self.file;
-        let percent = |seconds: f64| 100.0 * seconds / run.seconds.max(f64::MIN_POSITIVE);
-        let shown: Vec<&Entry> = advice.iter().filter(|it| self.all || it.hidden.is_none()).collect();
-        if shown.is_empty() {
-            let least = run.least_percent;
-            return match advice.len() {
-                0 => writeln!(
-                    f,
-                    "\nNo advice: none of the changes that were tried would save {least} % of the run."
-                ),
-                1 => writeln!(
-                    f,
-                    "\nNo advice that is sure enough; of low confidence: 1 change (--advice=all prints it)"
-                ),
-                several => writeln!(
-                    f,
-                    "\nNo advice that is sure enough; of low confidence: {several} changes (--advice=all prints them)"
-                ),
-            };
-        }
-        writeln!(f, "\nAdvice (of a run of {:.3} s; each by itself):", run.seconds)?;
-        for (number, it) in shown.iter().enumerate() {
-            let (how, seconds) =
-                it.gain.expected.map_or(("at most", it.gain.most), |expected| ("about", expected));
-            writeln!(
-                f,
-                "  {}. {how} {seconds:.3} s, {:.1} %   {}: {}   [{}]",
-                number + 1,
-                percent(seconds),
-                it.title,
-                printable(&in_words(&it.place)),
-                word(it.confidence)
-            )?;
-            write_wrapped(f, &printable(&it.text))?;
-            for also in &it.also {
-                let also_in = format!("{}: {}", also.title, in_words(&also.place));
-                writeln!(f, "       or: {} ({:.3} s by itself)", printable(&also_in), also.expected)?;
-            }
-            if let Some(scenario) = &it.scenario {
-                writeln!(f, "       check: --what-if={}", printable(scenario))?;
-            }
-        }
-        if let Some(together) = *together {
-            let of_together = advice.iter().filter(|it| it.hidden.is_none());
-            let first = of_together.clone().count();
-            let these = if first < shown.len() { format!("1 to {first}") } else { "all of these".to_owned() };
-            let which = if of_together.clone().all(|it| it.gain.expected.is_some()) {
-                these
-            } else {
-                format!("{these} that say \"about\"")
-            };
-            writeln!(f, "  {which} together: about {together:.3} s, {:.1} %", percent(together))?;
-        }
-        match advice.len() - shown.len() {
-            0 => Ok(()),
-            more => writeln!(f, "  {more} more with --advice=all"),
-        }
+        Words { file: &self.file, all: self.all }.fmt(f)
     }
 }

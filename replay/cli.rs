@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use otf2::Io;
+use replay::advice::{AdviceJson, AdviceOptions, WantedAdvice};
 use replay::options::{INSTANCES, WINDOWS};
 use replay::scaling::ScalingKind;
 use replay::short::{KEPT, ShortOptions};
@@ -137,10 +138,45 @@ pub(crate) struct Cli {
     )]
     what_if: Option<WhatIf>,
 
+    /// Say which changes of the program save time, without the standard set of scenarios [default: shown]
+    ///
+    /// The run is replayed with what rules find only, which takes less time than --what-if without scenarios; that looks for advice,
+    /// too. shown: what is sure enough, five at most; all: also what is not. Needs root causes.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHICH",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "shown",
+        conflicts_with = "focus",
+        hide_short_help = true
+    )]
+    advice: Option<AdviceName>,
+
+    /// Look for no advice, with --what-if without scenarios either
+    #[arg(
+        long,
+        conflicts_with_all = ["advice", "advice_from", "advice_json", "rules"],
+        hide_short_help = true
+    )]
+    no_advice: bool,
+
+    /// The least gain that is advice, in per cent of the run [default: 1]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, hide_short_help = true)]
+    advice_from: Option<f64>,
+
+    /// Write advice for programs to this file, too: the bytes of advice.json in the report
+    ///
+    /// - is standard output, in place of the summary.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    advice_json: Option<PathBuf>,
+
     /// Look for advice by the rules of these files, too
     ///
-    /// These are files of docs/rules.md, in addition to the rules of the program. They come behind EXPERIMENT.
-    #[arg(long, value_name = "FILE", value_parser = rules_file, num_args = 1.., requires = "what_if", hide_short_help = true)]
+    /// These are files of docs/rules.md, in addition to the rules of the program. They come behind EXPERIMENT. With --advice, or
+    /// --what-if without scenarios.
+    #[arg(long, value_name = "FILE", value_parser = rules_file, num_args = 1.., hide_short_help = true)]
     pub(crate) rules: Vec<Source>,
 
     /// Check files of rules, and do nothing else: all errors with file, line and column
@@ -226,6 +262,14 @@ enum StructureName {
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug)]
+enum AdviceName {
+    /// What is sure enough, five at most
+    Shown,
+    /// All that was found
+    All,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug)]
 enum ScalingName {
     /// The problem stays the same
     Strong,
@@ -265,6 +309,7 @@ impl Cli {
                 keep_outside: self.keep_outside,
             }),
             what_if: self.what_if.clone(),
+            advice: self.advice_options(),
             rules: self.rules.clone(),
             references: self.references.clone(),
             scaling: self.scaling.map(|kind| match kind {
@@ -278,6 +323,35 @@ impl Cli {
             ..Options::new(self.experiment.clone().unwrap_or_default())
         }
     }
+
+    /// Whether advice for programs is printed in place of the summary.
+    pub(crate) fn prints_advice_json(&self) -> bool {
+        self.advice_json.as_ref().is_some_and(|path| path.as_os_str() == "-")
+    }
+
+    /// What is asked of advice.
+    fn advice_options(&self) -> AdviceOptions {
+        AdviceOptions {
+            wanted: match self.advice {
+                _ if self.no_advice => WantedAdvice::Never,
+                None => WantedAdvice::WithStandard,
+                Some(AdviceName::Shown) => WantedAdvice::Shown,
+                Some(AdviceName::All) => WantedAdvice::All,
+            },
+            from: self.advice_from,
+            json: self.advice_json.as_ref().map(|path| match self.prints_advice_json() {
+                true => AdviceJson::Printed,
+                false => AdviceJson::File(path.clone()),
+            }),
+        }
+    }
+}
+
+/// Reads a number of per cent, such as 0.5 or 0.5%.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim_end();
+    let number = number.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    number.ok_or_else(|| "expected per cent of the run, from 0 to 100, such as 0.5".into())
 }
 
 /// Reads the last names of a call path.

@@ -49,7 +49,7 @@ impl Estimate {
     pub fn new(options: &Options, processes: impl IntoIterator<Item = (u64, u64)>, others: u64) -> Estimate {
         let factor = if options.causes { WITH_CAUSES } else { WITHOUT_CAUSES }
             + if options.clock_correction { TIMES } else { 0 }
-            + if options.what_if.is_some() { WHAT_IF } else { 0 };
+            + if options.what_if.is_some() || options.looks_for_advice() { WHAT_IF } else { 0 };
         let is_stepwise = options.causes || options.clock_correction;
         let together = if is_stepwise { others.saturating_mul(OF_OTHERS).min(options.together) } else { 0 };
         let has_details = options.details_place() != DetailsPlace::Nowhere;

@@ -12,7 +12,7 @@ use otf2::Archive;
 use rules::Rules;
 use tracing::debug;
 
-use crate::advice::{self, Collector, Known};
+use crate::advice::{self, AdviceOptions, Collector, Known};
 use crate::agreement::Basis;
 use crate::assignment::Owners;
 use crate::causes::{Collected, Focused, FoundCauses, Wanted};
@@ -46,7 +46,7 @@ use crate::structure::{Agreed, Asked, ByIteration, FoundStructure, LoopChoice};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::{Notes, Positions, Walked};
-use crate::what_if::{Scenario, TimedGraph, WhatIf};
+use crate::what_if::{Purpose, Scenario, TimedGraph, WhatIf};
 use crate::{
     Outcome, assignment, causes, clock_correction, clock_errors, deadlock, focus, matching, predicted,
     report, scratch, short, signals, statistics, structure, tell, thread_waits, trace, wait_states, walk,
@@ -81,6 +81,9 @@ pub(crate) struct Job {
     what_if: Option<WhatIf>,
     /// The rules of advice; `None` if it is not looked for.
     rules: Option<Rules>,
+    /// Names and hashes of the user's files of rules.
+    rule_files: Option<String>,
+    advice: AdviceOptions,
     /// Runs of other sizes, with which this one is compared.
     other_runs: Option<OtherRuns>,
     /// The scenario of which the run is written, where, and whether the report is left to the analysis of what was written.
@@ -100,12 +103,11 @@ impl Job {
     pub(crate) fn open(options: &Options, exchange: &mut dyn Exchange) -> Result<Job, Error> {
         options.check()?;
         let predict = predicted::asked(options)?;
-        let looks_for_advice = options.what_if == Some(WhatIf::Standard) && options.causes;
-        let rules = looks_for_advice.then(|| advice::rules(&options.rules)).transpose()?;
+        let rules = options.looks_for_advice().then(|| advice::rules(&options.rules)).transpose()?;
         let archive = Archive::open(&options.experiment)?.by(options.io);
         let target = report::target(options, &archive);
         if exchange.worker() == 0 {
-            report::check_target(&target, options.details_place(), options.force)?;
+            report::check_target(&target, options)?;
         }
         let file = archive.definition_file()?;
         let basis = Basis::new(options, &archive, &file);
@@ -175,6 +177,8 @@ impl Job {
             short: options.short.clone(),
             what_if: options.replayed(),
             rules,
+            rule_files: advice::named(&options.rules),
+            advice: options.advice.clone(),
             other_runs,
             predict,
             new_directory,
@@ -346,7 +350,8 @@ impl Job {
             corrected = clock_correction::correct(&tools, walked, &mut findings, exchange)?;
         }
         let scheme = self.scheme.as_ref();
-        let needs_journals = metrics.has_causes || self.what_if.is_some();
+        let purpose = Purpose::new(self.what_if.as_ref(), self.rules.is_some());
+        let needs_journals = metrics.has_causes || purpose.is_some();
         let positions = if needs_journals { Positions::Journal } else { Positions::Nothing };
         let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme, block));
         let (mut focused, mut focus_summary) = (None, None);
@@ -362,7 +367,7 @@ impl Job {
             positions,
             scheme,
             has_steps: self.has_structure,
-            has_marks: self.what_if.is_some(),
+            has_marks: purpose.is_some(),
             windows: None,
         };
         let mut walked = self.walk(notes, &corrected.times, windows, details.as_mut(), exchange, progress)?;
@@ -381,10 +386,10 @@ impl Job {
         for walked in &mut walked {
             (walked.steps, walked.visits) = Default::default();
         }
-        let timed = match &self.what_if {
-            Some(what_if) => {
-                memory.check(TimedGraph::bytes_needed(&walked, what_if))?;
-                Some(TimedGraph::build(&tools, &mut walked, &matches, what_if, exchange)?)
+        let timed = match purpose {
+            Some(purpose) => {
+                memory.check(TimedGraph::bytes_needed(&walked, purpose))?;
+                Some(TimedGraph::build(&tools, &mut walked, &matches, purpose, exchange)?)
             }
             None => None,
         };
@@ -481,8 +486,14 @@ impl Job {
             (Some(collector), Some(timed)) => {
                 progress.phase("look for advice");
                 let stretches = causes.stretches.as_deref().unwrap_or_default();
-                let known =
-                    Known { timed, processes: &processes, results: &results, paths: &paths, stretches };
+                let known = Known {
+                    timed,
+                    processes: &processes,
+                    results: &results,
+                    paths: &paths,
+                    stretches,
+                    least_percent: self.advice.least_percent(),
+                };
                 Some(advice::find(&tools, known, collector, exchange)?)
             }
             _ => None,
@@ -553,7 +564,8 @@ impl Job {
             recorded: if self.has_structure { self.recorded.clone() } else { RecordedIterations::NotLimited },
             scenario: predicted::scenario_of(&self.archive),
             predictions,
-            advice,
+            advice: advice.map(|advice| (advice, &self.advice)),
+            rule_files: self.rule_files.as_deref(),
             others: self.other_runs.as_ref(),
             details,
         };

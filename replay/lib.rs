@@ -94,6 +94,7 @@ pub use report::{
 pub use structure::LoopChoice;
 pub use what_if::WhatIf;
 
+use crate::advice::{AdviceOptions, WantedAdvice};
 use crate::job::Job;
 use crate::predicted::PredictedRun;
 use crate::progress::Progress;
@@ -131,7 +132,16 @@ pub fn analyze(
     // the measured run, and for `without` its root causes.
     let details = Some(DetailsPlace::Nowhere);
     let causes = options.causes && options.what_if.as_ref().is_some_and(WhatIf::needs_causes);
-    let measured = Options { causes, structure: false, choice: None, details, ..options.clone() };
+    let advice = AdviceOptions { wanted: WantedAdvice::Never, ..AdviceOptions::default() };
+    let measured = Options {
+        causes,
+        structure: false,
+        choice: None,
+        details,
+        advice,
+        rules: Vec::new(),
+        ..options.clone()
+    };
     let predicted = analyze_one(&measured, exchange, progress)?.predicted;
     let experiment = options.predict.clone().unwrap_or_default();
     let of_predicted = Options { experiment, what_if: None, predict: None, ..options.clone() };

@@ -11,12 +11,14 @@ mod cli;
 use std::fs::File;
 use std::io::{self, ErrorKind, Stdout, Write, stderr, stdout};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Parser;
 use clap::error::ErrorKind as Answer;
+use cli::Cli;
 use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::scratch::Allocator;
@@ -43,7 +45,7 @@ fn main() -> ExitCode {
     };
     signals::handle();
     let speaks = exchange.worker() == 0;
-    let cli = match cli::Cli::try_parse() {
+    let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         // Other processes may have understood their command lines, and wait for this one. The first that has
         // something to print does so.
@@ -70,7 +72,7 @@ fn main() -> ExitCode {
     let mut progress = progress.of(exchange.worker(), 0);
     match analyze(&cli.options(threads), exchange.as_mut(), &mut progress) {
         Ok(outcome) => {
-            let is_lost = outcome.summary.filter(|_| !cli.quiet).is_some_and(|summary| !print(&summary));
+            let is_lost = outcome.summary.is_some_and(|summary| !say(&cli, &summary));
             if is_lost || cli.strict && outcome.lacks_data { REPORT_ONLY.into() } else { ExitCode::SUCCESS }
         }
         Err(error) => {
@@ -122,13 +124,22 @@ fn tell(answer: &clap::Error, speaks: bool) -> ExitCode {
     }
 }
 
-/// Prints the summary; returns whether that was possible.
-fn print(summary: &Summary) -> bool {
-    let printed = write!(stdout(), "\n{summary}\n").and_then(|()| store(&stdout()));
+/// Prints the summary, or what was asked for in place of it; returns whether that was possible.
+fn say(cli: &Cli, summary: &Summary) -> bool {
+    match summary.advice.as_ref().filter(|_| cli.prints_advice_json()) {
+        Some(advice) => print("advice", &advice.file.to_bytes(), &summary.report),
+        None if cli.quiet => true,
+        None => print("the summary", format!("\n{summary}\n").as_bytes(), &summary.report),
+    }
+}
+
+/// Prints something; returns whether that was possible.
+fn print(what: &str, text: &[u8], report: &Path) -> bool {
+    let printed = stdout().write_all(text).and_then(|()| store(&stdout()));
     let Err(error) = unless_closed(printed) else { return true };
-    let report = summary.report.display();
+    let report = report.display();
     complain(&Error::new(format!(
-        "cannot write the summary to standard output: {error}; the report is complete: {report}"
+        "cannot write {what} to standard output: {error}; the report is complete: {report}"
     )));
     false
 }

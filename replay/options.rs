@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use otf2::Io;
 
+use crate::advice::{AdviceOptions, WantedAdvice};
 use crate::error::Error;
 use crate::focus::Focus;
 use crate::scaling::ScalingKind;
@@ -103,6 +104,8 @@ pub struct Options {
     pub short: Option<ShortOptions>,
     /// Replay the run as it would have been under other conditions; not at all without.
     pub what_if: Option<WhatIf>,
+    /// Whether and how advice is looked for.
+    pub advice: AdviceOptions,
     /// Files of rules for advice, in addition to those of the program.
     pub rules: Vec<Source>,
     /// Reports of other sizes of the program, to be compared with.
@@ -141,6 +144,7 @@ impl Options {
             focus: Vec::new(),
             short: None,
             what_if: None,
+            advice: AdviceOptions::default(),
             rules: Vec::new(),
             references: Vec::new(),
             scaling: None,
@@ -155,6 +159,15 @@ impl Options {
     pub fn replayed(&self) -> Option<WhatIf> {
         let ideal = || (!self.phases.is_empty()).then(WhatIf::ideal);
         self.what_if.clone().or_else(ideal)
+    }
+
+    /// Returns whether advice is looked for.
+    pub fn looks_for_advice(&self) -> bool {
+        match self.advice.wanted {
+            WantedAdvice::WithStandard => self.what_if == Some(WhatIf::Standard) && self.causes,
+            WantedAdvice::Never => false,
+            WantedAdvice::Shown | WantedAdvice::All => true,
+        }
     }
 
     /// Returns whether the report is that of the predicted run.
@@ -175,11 +188,7 @@ impl Options {
         if self.short.is_some() && self.clock_correction {
             return Err(Error::new("--short copies times as they are: leave out --clock-correction"));
         }
-        if !self.rules.is_empty() && (self.what_if != Some(WhatIf::Standard) || !self.causes) {
-            return Err(Error::new(
-                "--rules needs --what-if without scenarios, and root causes: advice is looked for with these only",
-            ));
-        }
+        self.check_advice()?;
         if self.what_if.as_ref().is_some_and(WhatIf::needs_causes) && !self.causes {
             return Err(Error::new(
                 "--what-if=without=PATH takes delays from the root causes: leave out --no-root-causes",
@@ -195,6 +204,24 @@ impl Options {
                 "--loop {choice} says what --focus iterations=I-J counts, and no such focus is given: leave it out"
             ),
         }))
+    }
+
+    /// Checks that options of advice go together with the others.
+    fn check_advice(&self) -> Result<(), Error> {
+        if self.looks_for_advice() {
+            return match (self.causes, self.focus.is_empty()) {
+                (false, _) => Err(Error::new("--advice needs root causes: leave out --no-root-causes")),
+                (_, false) => Err(Error::new("--advice is about all of the run: leave out --focus")),
+                _ => Ok(()),
+            };
+        }
+        let rules = (!self.rules.is_empty()).then_some("--rules");
+        match rules.or(self.advice.dependent_option()) {
+            Some(option) => Err(Error::new(format!(
+                "{option} needs advice: give --advice, or --what-if without scenarios, and leave out --no-root-causes"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Returns whether loops are looked for, and shown: a part of a run has none of its own.

@@ -97,7 +97,11 @@ fn broken(name: &str, experiment: &Path, file: &AdviceFile) -> Vec<String> {
         if gain.expected.unwrap_or(gain.most) < 0.009_99 * file.run.seconds || it.share < 0.009_99 {
             broken.push(format!("{name}: {}: too small: {gain:?}, {}", it.rule, it.share));
         }
-        if !(0.4..=1.0).contains(&it.confidence) || it.text.contains("unknown") {
+        let is_sure = it.hidden.as_deref() != Some("low confidence");
+        if !(0.0..=1.0).contains(&it.confidence)
+            || (it.confidence >= 0.4) != is_sure
+            || it.text.contains("unknown")
+        {
             broken.push(format!("{name}: {}: {}, {}", it.rule, it.confidence, it.text));
         }
         // What is said to be replayed is what a user gets who asks for it.

@@ -4,6 +4,7 @@ use model::Ticks;
 use rules::Run;
 
 use super::Known;
+use super::candidates::ticks;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::severity::{MetricId, Severities};
@@ -26,6 +27,8 @@ pub struct Bounds {
     pub wait: Ticks,
     /// What is saved at most if work is moved between ranks.
     pub conserve: Ticks,
+    /// The least gain that is advice.
+    pub least: Ticks,
 }
 
 /// Facts that are known before wait states are.
@@ -118,6 +121,7 @@ impl Bounds {
             threads,
             wait: (run - most).max(0),
             conserve: (run - mean).max(0),
+            least: least(run, known.least_percent),
         })
     }
 
@@ -125,6 +129,12 @@ impl Bounds {
     pub(super) fn facts(&self, tools: &Tools<'_>, span: Span) -> Run {
         span.facts_with(tools, [Some(self.wait), Some(self.conserve)])
     }
+}
+
+/// So many per cent of the run.
+#[expect(clippy::cast_precision_loss)]
+fn least(run: Ticks, percent: f64) -> Ticks {
+    ticks(run as f64 * percent / 100.0)
 }
 
 /// How long a thread waits in all, but in `MPI_Init` and `MPI_Finalize`.

@@ -32,6 +32,8 @@ pub(super) struct Candidate {
     /// Coarser rules.
     pub refines: Vec<String>,
     pub path: ReportPath,
+    /// The rank of the group, if the rule has a group for each.
+    pub rank: Option<i64>,
     pub title: String,
     pub text: String,
     pub severity: f64,
@@ -114,6 +116,7 @@ impl Candidate {
             rule: rule.id().to_owned(),
             refines: rule.refines().to_vec(),
             path,
+            rank: rank(rule, finding),
             title: finding.title.clone(),
             text: finding.advice.clone(),
             severity: finding.severity + waiting,
@@ -125,10 +128,10 @@ impl Candidate {
         })
     }
 
-    /// Whether it may save a hundredth of the run, and is a hundredth of all time (advice 3.2).
+    /// Whether it may save enough, and is a hundredth of all time (advice 3.2).
     #[expect(clippy::cast_precision_loss)]
     fn is_worth(&self, bounds: &Bounds) -> bool {
-        self.most >= bounds.run / 100 && self.severity >= bounds.all as f64 / 100.0
+        self.most >= bounds.least && self.severity >= bounds.all as f64 / 100.0
     }
 }
 
@@ -156,6 +159,14 @@ fn of_calls(
 /// The part of the calls of a call path that is counted.
 fn share_of_calls(finding: &Finding, path: ReportPath, calls: &PathSums) -> f64 {
     (finding.severity / calls.of(path).work.max(1) as f64).min(1.0)
+}
+
+/// The rank of a group, if it is one of its keys.
+fn rank(rule: &Rule, finding: &Finding) -> Option<i64> {
+    let schema = schema();
+    let columns = &schema.tables[rule.over().table].columns;
+    let key = rule.by().iter().position(|&column| columns[column].kind == Type::Rank)?;
+    finding.keys.get(key).copied().filter(|&rank| rank != rules::ABSENT)
 }
 
 /// Whole ticks of a number.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use model::Ticks;
 
 use super::candidates::{Candidate, ticks};
-use super::{Advice, Advised, Also, Bounds, Known};
+use super::{Advice, Advised, Also, Bounds, Hidden, Known};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::findings::Findings;
@@ -53,7 +53,6 @@ pub(super) fn choose(
     };
     let asked = candidates.iter().filter_map(|it| it.scenario.clone());
     let mut of_all = gains(&asked.collect::<Vec<_>>())?.into_iter();
-    let least = bounds.run / 100;
     let replayed = |candidate: Candidate| {
         let gain = match candidate.scenario {
             Some(_) => of_all.next().flatten()?,
@@ -62,13 +61,14 @@ pub(super) fn choose(
         let confidence = confidence(&candidate, gain);
         // The time of calls is a close bound, unlike waiting.
         let is_close = candidate.scenario.is_some() || candidate.is_of_calls;
-        let least = if is_close { least } else { bounds.run / BOUND_WORTH };
-        (gain >= least && gain > 0 && confidence >= SURE).then_some(Replayed { candidate, gain, confidence })
+        let least = if is_close { bounds.least } else { bounds.least.max(bounds.run / BOUND_WORTH) };
+        (gain >= least && gain > 0).then_some(Replayed { candidate, gain, confidence })
     };
     let mut left: Vec<Replayed> = candidates.into_iter().filter_map(replayed).collect();
     left.sort_by(|one, other| order(one).cmp(&order(other)));
+    let (mut left, unsure): (Vec<_>, Vec<_>) = left.into_iter().partition(|it| it.confidence >= SURE);
     let mut list: Vec<Advised> = Vec::new();
-    while !left.is_empty() && list.len() < SHOWN {
+    while !left.is_empty() {
         let best = left.remove(finest(&left));
         let joint = |it: &Replayed| {
             Some(Scenario::together(&[best.candidate.scenario.as_ref()?, it.candidate.scenario.as_ref()?]))
@@ -79,17 +79,22 @@ pub(super) fn choose(
         for (it, joint) in left.into_iter().zip(asked) {
             let together = joint.and_then(|_| together.next().flatten());
             let more = together.map_or(it.gain, |together| together - best.gain);
-            if is_explained(&it, more, least) { also.push(it) } else { others.push(it) }
+            if is_explained(&it, more, bounds.least) { also.push(it) } else { others.push(it) }
         }
         left = others;
-        list.push(advised(best, also));
+        let hidden = (list.len() >= SHOWN).then_some(Hidden::BeyondFive);
+        list.push(Advised { hidden, ..advised(best, also) });
     }
-    let all: Vec<&Scenario> = list.iter().filter_map(|it| it.scenario.as_ref()).collect();
+    let all: Vec<&Scenario> = list.iter().take(SHOWN).filter_map(|it| it.scenario.as_ref()).collect();
     let together = match all.len() {
         0 | 1 => None,
         _ => gains(&[Scenario::together(&all)])?[0],
     };
-    Ok(Advice { bounds: *bounds, list, not_evaluated: Vec::new(), together })
+    // What is not sure makes nothing else worthless.
+    let unsure = unsure.into_iter().map(|it| advised(it, Vec::new()));
+    list.extend(unsure.map(|it| Advised { hidden: Some(Hidden::LowConfidence), ..it }));
+    let least_percent = known.least_percent;
+    Ok(Advice { bounds: *bounds, least_percent, list, not_evaluated: Vec::new(), together })
 }
 
 /// Best gain first, as replayed or at most, then what is severest, then by rule and call path (advice 3.3).
@@ -140,6 +145,7 @@ fn advised(best: Replayed, also: Vec<Replayed>) -> Advised {
     Advised {
         rule: candidate.rule,
         path: candidate.path,
+        rank: candidate.rank,
         title: candidate.title,
         text: candidate.text,
         most: candidate.most.max(gain),
@@ -148,6 +154,7 @@ fn advised(best: Replayed, also: Vec<Replayed>) -> Advised {
         severity: candidate.severity,
         confidence,
         scenario: candidate.scenario,
+        hidden: None,
         also: also.into_iter().map(of).collect(),
     }
 }

@@ -27,6 +27,7 @@ mod shipped;
 mod sums;
 mod table;
 mod tables;
+mod wanted;
 mod when;
 
 use model::Ticks;
@@ -48,20 +49,23 @@ pub use collector::Collector;
 use culprits::CULPRITS;
 use late_sends::LATE_SENDS;
 use masters::MASTERS;
-pub use shipped::{check, rules};
+pub use shipped::{check, named, rules};
 use sums::{PathSums, Which};
 use tables::Tables;
+pub use wanted::{AdviceJson, AdviceOptions, WantedAdvice};
 
-/// What is advised, best first.
+/// What is advised, best first: what is shown, then what is not.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Advice {
     /// What bounds all gains.
     pub bounds: Bounds,
+    /// The least gain that is advice, in per cent of the run.
+    pub least_percent: f64,
     /// Each by itself.
     pub list: Vec<Advised>,
     /// Rules that could not be judged, and why.
     pub not_evaluated: Vec<(String, String)>,
-    /// What all that was replayed saves together, in ticks; `None` without two.
+    /// What all that is shown and was replayed saves together, in ticks; `None` without two.
     pub together: Option<Ticks>,
 }
 
@@ -72,6 +76,8 @@ pub struct Advised {
     pub rule: String,
     /// The place to change.
     pub path: ReportPath,
+    /// The rank, if the rule looks at each by itself.
+    pub rank: Option<i64>,
     /// What is the matter.
     pub title: String,
     /// What to do.
@@ -88,8 +94,29 @@ pub struct Advised {
     pub confidence: f64,
     /// What was replayed.
     pub scenario: Option<Scenario>,
+    /// Why it is not shown unless all advice is asked for.
+    pub hidden: Option<Hidden>,
     /// Other advice that this one makes worthless: rule, title, place, what it would save alone.
     pub also: Vec<Also>,
+}
+
+/// Why advice is not shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hidden {
+    /// Others are better.
+    BeyondFive,
+    /// It is not sure enough.
+    LowConfidence,
+}
+
+impl Hidden {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Hidden::BeyondFive => "beyond five",
+            Hidden::LowConfidence => "low confidence",
+        }
+    }
 }
 
 /// Advice that saves little once another one was followed.
@@ -120,6 +147,8 @@ pub struct Known<'k> {
     pub paths: &'k ReportPaths,
     /// What root causes have compared.
     pub stretches: &'k [ComparedWork],
+    /// The least gain, in per cent of the run.
+    pub least_percent: f64,
 }
 
 /// Looks for advice; the same at all workers.

@@ -1,6 +1,9 @@
 //! The rules that are part of the program, and those of users.
 
+use std::path::Path;
+
 use rules::{Problem, Rules, Source};
+use sha2::{Digest, Sha256};
 
 use super::candidates::problem;
 use super::schema::schema;
@@ -27,6 +30,20 @@ const FILES: [(&str, &str); 8] = [
 /// If one of the program's own has an error: a test reads them all.
 pub fn rules(files: &[Source]) -> Result<Rules, Error> {
     read(files).map_err(Error::new)
+}
+
+/// Names of files of rules with hashes of what is in them, whatever the order of the files; `None` without any. A report that has
+/// this, and the version of the program, tells what its advice depends on.
+pub fn named(files: &[Source]) -> Option<String> {
+    let named = |file: &Source| {
+        let name = Path::new(&file.name).file_name().unwrap_or_default().to_string_lossy();
+        let hash: String =
+            Sha256::digest(file.text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{name} {hash}")
+    };
+    let mut all: Vec<String> = files.iter().map(named).collect();
+    all.sort();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// All that is wrong in files of rules, in words; `None` if nothing is.
@@ -68,6 +85,16 @@ mod tests {
             })
             .collect();
         assert_eq!((files.len(), check(&files)), (2, None));
+    }
+
+    #[test]
+    fn files_are_named_with_the_hashes_of_sha256sum_in_one_order() {
+        let (a, b) = (Source::new("/x/b.toml", "abc"), Source::new("a.toml", ""));
+        let text = "a.toml e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855, \
+                    b.toml ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(named(&[a.clone(), b.clone()]).as_deref(), Some(text));
+        assert_eq!(named(&[b, a]).as_deref(), Some(text));
+        assert_eq!(named(&[]), None);
     }
 
     #[test]

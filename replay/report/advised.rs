@@ -1,30 +1,58 @@
-//! The block *Advice* of the summary (advice 6).
+//! Advice in the report: the member, attributes, and what is printed of it (advice 6).
 
 use std::fmt;
 
+use cubex::Attribute;
 use details::advice::{
     AdviceFile, Advised as Entry, AdvisedAlso, AdvisedGain, AdvisedPlace, AdvisedRun, NotEvaluated, SCHEMA,
 };
 
+use super::advice_words::{Words, in_words};
 use super::names;
-use super::summary::printable;
-use crate::advice::{Advice, Advised};
+use crate::advice::{Advice, AdviceOptions, Advised, WantedAdvice};
+use crate::coverage::{Coverage, Fate};
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 
 /// Advice in words, as the member of the report has it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct AdviceSummary(pub AdviceFile);
+pub struct AdviceSummary {
+    /// The member.
+    pub file: AdviceFile,
+    /// Whether all of it is printed, with what is usually not shown.
+    pub all: bool,
+}
 
 impl AdviceSummary {
-    pub(super) fn new(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceSummary {
-        AdviceSummary(file(tools, paths, advice))
+    pub(super) fn new(
+        tools: &Tools<'_>,
+        paths: &ReportPaths,
+        coverage: &Coverage,
+        (advice, options): (&Advice, &AdviceOptions),
+    ) -> AdviceSummary {
+        AdviceSummary { file: file(tools, paths, coverage, advice), all: options.wanted == WantedAdvice::All }
+    }
+}
+
+impl AdviceSummary {
+    /// What is shown, as attributes of the report (advice 6).
+    pub(super) fn attributes(&self) -> impl Iterator<Item = Attribute> {
+        let shown = self.file.advice.iter().filter(|it| it.hidden.is_none());
+        shown.zip(1..).flat_map(|(it, number)| {
+            let facts = [
+                ("rule", it.rule.clone()),
+                ("place", in_words(&it.place)),
+                ("most", format!("{:.9}", it.gain.most)),
+                ("confidence", format!("{:.3}", it.confidence)),
+            ];
+            facts.map(|(name, value)| Attribute::new(format!("Replay::Advice::{number}::{name}"), value))
+        })
     }
 }
 
 /// The member of the report.
-fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
+fn file(tools: &Tools<'_>, paths: &ReportPaths, coverage: &Coverage, advice: &Advice) -> AdviceFile {
     let seconds = |ticks: f64| ticks / tools.trace.definitions.clock.resolution as f64;
     let place = |path: ReportPath| AdvisedPlace {
         line: names::site(tools.trace, paths, path),
@@ -49,6 +77,7 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
             expected: it.expected.map(|ticks| seconds(ticks as f64)),
             most: seconds(it.most as f64),
         },
+        hidden: it.hidden.map(|why| why.name().to_owned()),
         place: place(it.path),
         rule: it.rule.clone(),
         scenario: it.scenario.as_ref().map(ToString::to_string),
@@ -66,6 +95,8 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
             .collect(),
         run: AdvisedRun {
             conserve_bound: seconds(advice.bounds.conserve as f64),
+            coverage: (coverage.total() > 0).then(|| coverage.share(Fate::Analysed)),
+            least_percent: advice.least_percent,
             locations: advice.bounds.threads,
             seconds: seconds(advice.bounds.run as f64),
             wait_bound: seconds(advice.bounds.wait as f64),
@@ -75,80 +106,8 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
     }
 }
 
-/// Writes a text in lines, as long as words allow.
-fn write_wrapped(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    const COLUMNS: usize = 110;
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > COLUMNS {
-            writeln!(f, "       {line}")?;
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    writeln!(f, "       {line}")
-}
-
-/// The word for a confidence.
-fn word(confidence: f64) -> &'static str {
-    match confidence {
-        0.7.. => "high",
-        0.4.. => "fair",
-        _ => "low",
-    }
-}
-
-/// The names of a place, with file and line.
-fn in_words(place: &AdvisedPlace) -> String {
-    match &place.line {
-        Some(line) => format!("{} ({line})", place.path),
-        None => place.path.clone(),
-    }
-}
-
 impl fmt::Display for AdviceSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AdviceFile { advice, run, together, .. } = &self.0;
-        let percent = |seconds: f64| 100.0 * seconds / run.seconds.max(f64::MIN_POSITIVE);
-        if advice.is_empty() {
-            return writeln!(
-                f,
-                "\nNo advice: none of the changes that were tried would save 1 % of the run."
-            );
-        }
-        writeln!(f, "\nAdvice (of a run of {:.3} s; each by itself):", run.seconds)?;
-        for (number, it) in advice.iter().enumerate() {
-            let (how, seconds) =
-                it.gain.expected.map_or(("at most", it.gain.most), |expected| ("about", expected));
-            writeln!(
-                f,
-                "  {}. {how} {seconds:.3} s, {:.1} %   {}: {}   [{}]",
-                number + 1,
-                percent(seconds),
-                it.title,
-                printable(&in_words(&it.place)),
-                word(it.confidence)
-            )?;
-            write_wrapped(f, &printable(&it.text))?;
-            for also in &it.also {
-                let also_in = format!("{}: {}", also.title, in_words(&also.place));
-                writeln!(f, "       or: {} ({:.3} s by itself)", printable(&also_in), also.expected)?;
-            }
-            if let Some(scenario) = &it.scenario {
-                writeln!(f, "       check: --what-if={}", printable(scenario))?;
-            }
-        }
-        if let Some(together) = *together {
-            let which = if advice.iter().all(|it| it.gain.expected.is_some()) {
-                "all of these"
-            } else {
-                "all of these that say \"about\""
-            };
-            writeln!(f, "  {which} together: about {together:.3} s, {:.1} %", percent(together))?;
-        }
-        Ok(())
+        Words { file: &self.file, all: self.all }.fmt(f)
     }
 }

@@ -25,11 +25,20 @@ pub(super) fn regions(trace: &Trace, regions: &[u32]) -> String {
 
 /// Returns file and line of the call that leads to the innermost function of a call path, or in it.
 pub(crate) fn site(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> Option<String> {
+    source(trace, paths, path).map(place)
+}
+
+/// Returns the same as they are in the trace; the line is 0 if it is unknown.
+pub(super) fn source<'t>(
+    trace: &'t Trace,
+    paths: &ReportPaths,
+    path: ReportPath,
+) -> Option<&'t (String, u32)> {
     let own = paths.site(path);
     // An MPI call has no site of its own: its caller has it.
     let of_caller = paths.parent(path).map_or(NO_SITE, |caller| paths.site(caller));
     let site = if own == NO_SITE { of_caller } else { own };
-    trace.sites.get(site as usize).map(place)
+    trace.sites.get(site as usize)
 }
 
 /// Returns a place in a source file, or in a program's code if the line is unknown and the file's name ends

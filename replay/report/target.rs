@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use cubex::{CAUSE_WORDS, Report, STATISTICS_TITLES, Writer};
+use details::advice::AdviceFile;
 use details::manifest::MANIFEST;
 use otf2::Archive;
 
@@ -16,6 +17,9 @@ use crate::focus::Focus;
 use crate::options::{DetailsPlace, Options};
 use crate::structure::LoopChoice;
 
+/// The option that names a file for advice.
+const ADVICE_JSON: &str = "--advice-json";
+
 /// Returns the path of the report.
 pub fn target(options: &Options, archive: &Archive) -> PathBuf {
     let focus = options.focus.iter().map(Focus::file_name);
@@ -26,8 +30,12 @@ pub fn target(options: &Options, archive: &Archive) -> PathBuf {
         false => format!("trace.focus-{}.cubex", focus.join("+")),
     };
     let report = options.report.clone().unwrap_or_else(|| archive.directory().join(name));
-    // A symbolic link is kept: the file that it points to is replaced.
-    if report.is_symlink() { report.canonicalize().unwrap_or(report) } else { report }
+    followed(report)
+}
+
+/// Keeps a symbolic link: the file that it points to is replaced.
+pub(super) fn followed(path: PathBuf) -> PathBuf {
+    if path.is_symlink() { path.canonicalize().unwrap_or(path) } else { path }
 }
 
 /// Checks before the work starts that the report can be written at the end: the directory must be writable,
@@ -35,30 +43,56 @@ pub fn target(options: &Options, archive: &Archive) -> PathBuf {
 ///
 /// # Errors
 /// If it cannot, in words for the user.
-pub fn check_target(report: &Path, details: DetailsPlace, force: bool) -> Result<(), Error> {
-    check(report, force, is_our_report)?;
+pub fn check_target(report: &Path, options: &Options) -> Result<(), Error> {
+    let force = options.force;
+    check(report, (force, "-o"), is_our_report)?;
     Writer::probe(report)?;
-    check(&report.with_extension(EXTENSION), force, are_our_statistics)?;
-    match details {
-        DetailsPlace::Beside => check(&report.with_extension(DETAILS), force, are_our_details),
-        DetailsPlace::Inside | DetailsPlace::Nowhere => Ok(()),
+    check(&report.with_extension(EXTENSION), (force, "-o"), are_our_statistics)?;
+    match options.details_place() {
+        DetailsPlace::Beside => check(&report.with_extension(DETAILS), (force, "-o"), are_our_details)?,
+        DetailsPlace::Inside | DetailsPlace::Nowhere => {}
     }
+    let Some(file) = options.advice.file() else { return Ok(()) };
+    check_advice(report, &followed(file.clone()), force)
 }
 
-fn check(path: &Path, force: bool, is_ours: impl Fn(&Path) -> bool) -> Result<(), Error> {
+/// Checks likewise that advice can be written to a file of its own.
+fn check_advice(report: &Path, file: &Path, force: bool) -> Result<(), Error> {
+    let whole = |path: &Path| {
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Some((directory.unwrap_or(Path::new(".")).canonicalize().ok()?, path.file_name()?.to_owned()))
+    };
+    let mut others =
+        [report.to_owned()].into_iter().chain([EXTENSION, DETAILS].map(|it| report.with_extension(it)));
+    if whole(file).is_some_and(|file| others.any(|other| whole(&other).as_ref() == Some(&file))) {
+        return Err(Error::new(format!(
+            "{}: that is the report, or what goes beside it; choose another name with {ADVICE_JSON}",
+            file.display()
+        )));
+    }
+    check(file, (force, ADVICE_JSON), is_our_advice)?;
+    Ok(Writer::probe_file(file)?)
+}
+
+fn check(path: &Path, (force, option): (bool, &str), is_ours: impl Fn(&Path) -> bool) -> Result<(), Error> {
     if path.exists() && !path.is_file() {
         return Err(Error::new(format!(
-            "{}: there is something that is not a file; choose another name with -o",
+            "{}: there is something that is not a file; choose another name with {option}",
             path.display()
         )));
     }
     if !force && path.exists() && !is_ours(path) {
         return Err(Error::new(format!(
-            "{}: there is a file that Replay has not written; choose another name with -o, or replace it with --force",
+            "{}: there is a file that Replay has not written; choose another name with {option}, or replace it with --force",
             path.display()
         )));
     }
     Ok(())
+}
+
+/// Whether a file is advice of ours, or has nothing to lose.
+fn is_our_advice(path: &Path) -> bool {
+    std::fs::read(path).is_ok_and(|bytes| bytes.is_empty() || AdviceFile::parse(&bytes).is_ok())
 }
 
 fn is_our_report(path: &Path) -> bool {

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use cubex::{Attribute, Complete, Writer};
-use details::advice::ADVICE;
+use details::advice::{ADVICE, AdviceFile};
 use details::manifest::{BESIDE, MANIFEST, Manifest, digest, member};
 use details::scaling::SCALING;
 use details::what_if::WHAT_IF;
 use model::Paradigm;
 
 use super::accounts::{Accounts, RunTimes};
+use super::advice_table::{self, TABLE};
 use super::advised::AdviceSummary;
 use super::cube::describe;
 use super::focus::FocusSummary;
@@ -24,8 +25,9 @@ use super::statistics::{EXTENSION, text};
 use super::structure::StructureSummary;
 use super::summary::{self, Summary, examples, total};
 use super::survey::Survey;
+use super::target::followed;
 use super::what_if::WhatIfSummary;
-use crate::advice::Advice;
+use crate::advice::{Advice, AdviceOptions};
 use crate::causes;
 use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
@@ -73,8 +75,10 @@ pub struct Found<'a> {
     pub recorded: RecordedIterations,
     /// The run under other conditions.
     pub predictions: Option<Predictions>,
-    /// What to change first.
-    pub advice: Option<Advice>,
+    /// What to change first, and what was asked of it.
+    pub advice: Option<(Advice, &'a AdviceOptions)>,
+    /// Names and hashes of the user's files of rules, with which advice was looked for.
+    pub rule_files: Option<&'a str>,
     /// Runs of other sizes, with which this one is compared.
     pub others: Option<&'a OtherRuns>,
     /// What a run that was not measured is predicted for.
@@ -115,6 +119,7 @@ pub fn write(
         mut recorded,
         mut predictions,
         advice,
+        rule_files,
         others,
         scenario,
         details,
@@ -152,9 +157,13 @@ pub fn write(
             }
             summary.recorded = recorded;
             let clock = &tools.trace.definitions.clock;
-            summary.advice = advice.map(|advice| AdviceSummary::new(tools, paths, &advice));
-            if let Some(advice) = &summary.advice {
-                writer.add_member(ADVICE, &advice.0.to_bytes())?;
+            if let Some((found_advice, options)) = advice {
+                let advice = AdviceSummary::new(tools, paths, &summary.coverage, (&found_advice, options));
+                let table = advice_table::table(tools, paths, &found_advice);
+                add_advice(&mut writer, (&advice.file, &table), options)?;
+                let rules = rule_files.map(|files| Attribute::new("Replay::Rules", files));
+                advice.attributes().chain(rules).for_each(|attribute| writer.add_attribute(attribute));
+                summary.advice = Some(advice);
             }
             summary.what_if = predictions.map(|predictions| WhatIfSummary::new(&predictions, clock));
             if let Some(what_if) = &summary.what_if {
@@ -179,6 +188,21 @@ pub fn write(
     // The other processes put signals off only when the files are complete.
     share(exchange, Batch::new())?;
     Ok(written)
+}
+
+/// Adds advice for programs: as members, and as the file that was asked for.
+fn add_advice(
+    writer: &mut Writer,
+    (advice, table): (&AdviceFile, &str),
+    options: &AdviceOptions,
+) -> Result<(), Error> {
+    let bytes = advice.to_bytes();
+    writer.add_member(ADVICE, &bytes)?;
+    writer.add_member(TABLE, table.as_bytes())?;
+    if let Some(path) = options.file() {
+        writer.add_file(followed(path.clone()), bytes);
+    }
+    Ok(())
 }
 
 /// Adds the details: as members of the report, or as an archive beside it, to which the report refers.

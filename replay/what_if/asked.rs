@@ -32,7 +32,7 @@ impl TimedGraph {
         Ok((begin, self.measured_end(exchange)? - begin))
     }
 
-    /// The ranks that hand out work to others; known only with the standard set.
+    /// The ranks that hand out work to others; known only if the graph was built for advice or the standard set.
     pub fn master_ranks(&self) -> Vec<i64> {
         self.masters.iter().map(|master| i64::from(master.rank)).collect()
     }

@@ -22,6 +22,7 @@ use super::marks::{Kind, Marks};
 use super::nodes::Nodes;
 use super::phases::{OfThreads, Phase};
 use super::polls::Polls;
+use super::purpose::Purpose;
 use super::scenario::{Change, Scenario, WhatIf};
 use super::usage::ProcessUsage;
 use super::workers::{self, Master, Network};
@@ -55,7 +56,7 @@ pub struct TimedGraph {
     known: KnownNetwork,
     /// How long messages of masters and workers take.
     network: Network,
-    /// Masters and their workers, if the standard set is asked for.
+    /// Masters and their workers, if the standard set or advice is asked for.
     pub(super) masters: Vec<Master>,
     /// By process: what its threads did with their time.
     pub(super) usage: Vec<ProcessUsage>,
@@ -145,7 +146,7 @@ const OF_BORDER: u64 = 200;
 
 impl TimedGraph {
     /// Forecast of the memory that the graph and its replay take, in bytes.
-    pub fn bytes_needed(processes: &[Walked], what_if: &WhatIf) -> u64 {
+    pub fn bytes_needed(processes: &[Walked], purpose: Purpose<'_>) -> u64 {
         let of = |walked: &Walked| {
             let notes: usize = walked.notes.iter().map(Vec::len).sum();
             let Operations { sends, receives, collectives, nonblocking, .. } = &*walked.operations;
@@ -154,7 +155,7 @@ impl TimedGraph {
             OF_NOTE * notes as u64 + OF_OPERATION * operations as u64 + OF_BORDER * borders as u64
         };
         // There is a second graph while events have another order.
-        processes.iter().map(of).sum::<u64>() * if what_if.reorders() { 2 } else { 1 }
+        processes.iter().map(of).sum::<u64>() * if purpose.reorders() { 2 } else { 1 }
     }
 
     /// Builds the graph of processes after matching, and before their journals change.
@@ -165,7 +166,7 @@ impl TimedGraph {
         tools: &Tools<'_>,
         processes: &mut [Walked],
         matches: &[Matches],
-        what_if: &WhatIf,
+        purpose: Purpose<'_>,
         exchange: &mut dyn Exchange,
     ) -> Result<TimedGraph, Error> {
         let nodes = Nodes::of_trace(tools.trace);
@@ -210,7 +211,7 @@ impl TimedGraph {
             usage.push(usage::of_process(&threads, &walked.operations.barriers, &walked.borders, phases));
         }
         let limits =
-            messages::link(tools, processes, matches, what_if.rendezvous(), (&mut graph, &nodes), exchange)?;
+            messages::link(tools, processes, matches, purpose.rendezvous(), (&mut graph, &nodes), exchange)?;
         members::link(tools, processes, matches, &mut graph, exchange)?;
         processes.iter().for_each(|walked| threads::link(walked, &mut graph));
         tell_measured(tools, &mut graph, exchange)?;
@@ -243,9 +244,9 @@ impl TimedGraph {
             [DependencyKind::Eager, DependencyKind::Rendezvous].map(|kind| lines[class].of(kind));
         let network = Network { eager, rendezvous, limit: limits[class] };
         let known = KnownNetwork::new(&graph, &nodes, &lines, exchange)?;
-        let masters = match what_if {
-            WhatIf::Standard => workers::find(tools, processes, matches, &graph, &network, exchange)?,
-            WhatIf::Scenarios(_) => Vec::new(),
+        let masters = match purpose.has_masters() {
+            true => workers::find(tools, processes, matches, &graph, &network, exchange)?,
+            false => Vec::new(),
         };
         let mut graph = TimedGraph {
             graph,
@@ -259,7 +260,7 @@ impl TimedGraph {
             usage,
         };
         graph.keep();
-        graph.graph.locations.iter_mut().for_each(|of| of.marks.forget(what_if.needs_causes()));
+        graph.graph.locations.iter_mut().for_each(|of| of.marks.forget(purpose.needs_causes()));
         Ok(graph)
     }
 
@@ -347,7 +348,7 @@ impl TimedGraph {
             phases,
             list,
             levers,
-            masters: self.masters.clone(),
+            masters: if *what_if == WhatIf::Standard { self.masters.clone() } else { Vec::new() },
         })
     }
 

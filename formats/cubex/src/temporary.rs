@@ -5,6 +5,7 @@
 //! has a hidden name beside the final one. Hidden names are removed by their process, before a signal ends it
 //! by [`remove_temporaries`], and after SIGKILL by a later run.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
@@ -214,12 +215,12 @@ pub(crate) fn put_in_place(files: Vec<Stored>) -> Result<()> {
             }
         }
     }
-    let directory = placed.first().map(|file| directory(&file.path).to_owned());
+    let directories: BTreeSet<PathBuf> = placed.iter().map(|file| directory(&file.path).to_owned()).collect();
     // The replaced files are not needed any more. Their hidden names go at once: SIGKILL may come at any
     // time.
     drop(placed);
     // Makes the new names durable, where the file system can; the contents are synced already.
-    if let Some(directory) = directory {
+    for directory in directories {
         let _ = File::open(directory).and_then(|directory| directory.sync_all());
     }
     Ok(())

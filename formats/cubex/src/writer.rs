@@ -78,8 +78,18 @@ impl Writer {
     /// If the name does not end in `.cubex`, or a file cannot be created.
     pub fn probe(path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let probed = check_name(path).and_then(|()| Temporary::beside(path));
-        probed.map(|_| ()).map_err(|error| error.in_file(path))
+        check_name(path).map_err(|error| error.in_file(path))?;
+        Writer::probe_file(path)
+    }
+
+    /// Checks that a [file besides](Writer::add_file) can be written there, before the work for it is done.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be created.
+    pub fn probe_file(path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        Temporary::beside(path).map(|_| ()).map_err(|error| error.in_file(path))
     }
 
     fn start(path: &Path, cube: Cube) -> Result<Writer> {
@@ -122,7 +132,12 @@ impl Writer {
 
     /// Adds a file with the report's name but another extension, published together with the report.
     pub fn add_companion(&mut self, extension: &str, bytes: Vec<u8>) {
-        self.companions.push(Companion { path: self.path.with_extension(extension), bytes });
+        self.add_file(self.path.with_extension(extension), bytes);
+    }
+
+    /// Adds a file of any name, published together with the report.
+    pub fn add_file(&mut self, path: PathBuf, bytes: Vec<u8>) {
+        self.companions.push(Companion { path, bytes });
     }
 
     /// Adds a member with the caller's text to the report, retrievable by name.

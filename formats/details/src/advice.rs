@@ -17,7 +17,7 @@ pub const SCHEMA: &str = "replay-advice/1";
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AdviceFile {
-    /// Best first, each by itself.
+    /// Best first, each by itself: what the summary shows, then what it shows only if asked for all.
     pub advice: Vec<Advised>,
     /// Rules that could not be judged, in the order of their names.
     pub not_evaluated: Vec<NotEvaluated>,
@@ -25,7 +25,7 @@ pub struct AdviceFile {
     pub run: AdvisedRun,
     /// `replay-advice/1`.
     pub schema: String,
-    /// Seconds that all of it together saves, as replayed; null with fewer than two.
+    /// Seconds that all of it that is shown and could be replayed saves together; null with fewer than two.
     pub together: Option<f64>,
 }
 
@@ -45,6 +45,10 @@ pub struct NotEvaluated {
 pub struct AdvisedRun {
     /// Seconds that are saved at most by moving work between ranks.
     pub conserve_bound: f64,
+    /// The share of the time in MPI that was analysed; null if there is no such time.
+    pub coverage: Option<f64>,
+    /// The least gain that is advice, in per cent of the run.
+    pub least_percent: f64,
     /// Threads of all ranks.
     pub locations: u64,
     /// From the first end of `MPI_Init` to the last begin of `MPI_Finalize`.
@@ -63,6 +67,8 @@ pub struct Advised {
     pub confidence: f64,
     /// What it saves.
     pub gain: AdvisedGain,
+    /// Why the summary does not show it: `beyond five`, or `low confidence`; null if it does.
+    pub hidden: Option<String>,
     /// Where.
     pub place: AdvisedPlace,
     /// The rule, `PREFIX/NAME`.

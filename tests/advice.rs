@@ -217,6 +217,34 @@ fn rule_of_a_user_that_is_finer_speaks_in_place_of_that_of_the_program() {
     assert_eq!(AdviceFile::parse(&bytes).unwrap().advice[0].rule, "mylib/work");
 }
 
+/// The rules that speak, also below others, of an archive with files of a user.
+fn speaking(name: &str, files: &[&str]) -> Vec<String> {
+    let directory = in_memory();
+    let rules = files
+        .iter()
+        .enumerate()
+        .map(|(at, text)| rules::Source::new(format!("{at}.toml"), format!("format = 1\n{text}")));
+    let report = directory.path().join("trace.cubex");
+    let (file, _) = of(&Options { rules: rules.collect(), ..asking(&archive(name), &report) });
+    let also = |it: details::advice::Advised| it.also.into_iter().map(|also| also.rule);
+    file.advice.into_iter().flat_map(|it| [it.rule.clone()].into_iter().chain(also(it))).collect()
+}
+
+#[test]
+fn sets_of_users_switch_rules_off_and_set_their_numbers_and_protected_paths() {
+    let barrier = "sync/barrier".to_owned();
+    assert!(speaking("comms.4", &[]).contains(&barrier));
+    for set in ["off = true", "when.share = '99 %'", "protects = ['*/comms']", "protects = ['*/comms/*']"] {
+        let file = format!("[set.'sync/barrier']\n{set}");
+        let found = speaking("comms.4", &[&file]);
+        assert!(!found.contains(&barrier), "{set}: {found:?}");
+    }
+    for set in ["off = false", "when.share = '2 %'", "protects = ['*/other', 'comms']"] {
+        let file = format!("[set.'sync/barrier']\n{set}");
+        assert!(speaking("comms.4", &[&file]).contains(&barrier), "{set}");
+    }
+}
+
 #[test]
 fn file_of_rules_with_errors_is_refused_with_all_of_them() {
     let directory = in_memory();

@@ -45,6 +45,8 @@ fn read(files: &[Source]) -> Result<Rules, String> {
 
 #[cfg(test)]
 mod tests {
+    use rules::Rule;
+
     use super::*;
 
     #[test]
@@ -65,6 +67,18 @@ mod tests {
             })
             .collect();
         assert_eq!((files.len(), check(&files)), (2, None));
+    }
+
+    #[test]
+    fn documentation_lists_the_numbers_of_rules_that_can_be_set() {
+        let page = include_str!("../../docs/rules.md");
+        let rules = rules(&[]).unwrap();
+        let numbers = |rule: &Rule| {
+            let each = rule.limits().iter().map(|(name, number)| format!("`{name}` {number}"));
+            format!("| `{}` | {} |\n", rule.id(), each.collect::<Vec<_>>().join(", "))
+        };
+        let lines: String = rules.rules().iter().map(numbers).collect();
+        assert!(page.contains(&lines), "{lines}");
     }
 
     #[test]

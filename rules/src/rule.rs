@@ -152,6 +152,8 @@ pub struct Rule {
     pub(crate) rank: Option<usize>,
     pub(crate) lets: Vec<(String, Code)>,
     pub(crate) when: Code,
+    /// Names that `when` compares with a number once, and those numbers.
+    pub(crate) limits: Vec<(String, String)>,
     pub(crate) severity: Code,
     pub(crate) gain: Option<Gain>,
     pub(crate) gain_value: Option<Code>,
@@ -199,6 +201,12 @@ impl Rule {
     #[must_use]
     pub fn protects(&self) -> Option<&[String]> {
         self.protects.as_deref()
+    }
+
+    /// Numbers of its condition that a file may set, as `when.NAME`: names and numbers with their units.
+    #[must_use]
+    pub fn limits(&self) -> &[(String, String)] {
+        &self.limits
     }
 
     /// What bounds its gain.

@@ -217,6 +217,35 @@ fn rule_of_a_user_that_is_finer_speaks_in_place_of_that_of_the_program() {
     assert_eq!(AdviceFile::parse(&bytes).unwrap().advice[0].rule, "mylib/work");
 }
 
+#[test]
+fn example_of_the_documentation_finds_the_cause_in_the_library_as_it_is_shown_there() {
+    let page = std::fs::read_to_string(project("docs/rules.md")).unwrap();
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let directory = in_memory();
+    let file = directory.path().join("mylib.toml");
+    std::fs::write(&file, example).unwrap();
+    let report = directory.path().join("trace.cubex");
+    let with =
+        ["--what-if".as_ref(), "-o".as_ref(), report.as_os_str(), "--rules".as_ref(), file.as_os_str()];
+    let output = analyze([archive("nxn.4").as_os_str()].into_iter().chain(with));
+    let text = &output.expect(0).stdout;
+    let block = text.split_once("\nAdvice").and_then(|(_, rest)| rest.split_once("\n\n")).unwrap().0;
+    let indented: String = format!("Advice{block}").lines().map(|line| format!("    {line}\n")).collect();
+    assert!(page.contains(&indented), "{indented}");
+    let bytes = Report::open(&report).unwrap().member(ADVICE).unwrap().unwrap();
+    let found = AdviceFile::parse(&bytes).unwrap().advice;
+    assert_eq!((found[0].rule.as_str(), found[1].rule.as_str()), ("mylib/solver-work", "mylib/solver-waits"));
+    assert_eq!((found[0].library.as_deref(), &*found[0].evidence), (Some("mylib 2.1"), &[][..]));
+    let evidence: Vec<&str> = found[1].evidence.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(evidence, ["share", "max(mpi_wait_nxn)"]);
+    // 0.179 s of 4 threads in 0.217 s.
+    let share = found[1].evidence[0].value.unwrap();
+    assert!((share - found[1].share).abs() < 1e-9, "{share}");
+    assert!(found[1].evidence[1].value.is_some_and(|seconds| seconds > 0.0 && seconds < found[1].seconds));
+    let plain = advice(&archive("nxn.4"));
+    assert!(plain.advice.iter().all(|it| it.library.is_none()));
+}
+
 /// The rules that speak, also below others, of an archive with files of a user.
 fn speaking(name: &str, files: &[&str]) -> Vec<String> {
     let directory = in_memory();

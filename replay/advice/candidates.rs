@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules};
+use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules, Shown};
 
 use super::Bounds;
 use super::culprits::Culprit;
@@ -26,11 +26,15 @@ const MODEL: f64 = 0.9;
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Candidate {
     pub rule: String,
+    /// The library that the rule's file is about.
+    pub library: Option<String>,
     /// Coarser rules.
     pub refines: Vec<String>,
     pub path: ReportPath,
     pub title: String,
     pub text: String,
+    /// Further values that the rule shows.
+    pub evidence: Vec<Shown>,
     pub severity: f64,
     pub most: Ticks,
     pub by: &'static str,
@@ -102,10 +106,12 @@ impl Candidate {
         };
         Some(Candidate {
             rule: rule.id().to_owned(),
+            library: rule.library().map(str::to_owned),
             refines: rule.refines().to_vec(),
             path,
             title: finding.title.clone(),
             text: finding.advice.clone(),
+            evidence: finding.shows.clone(),
             severity: finding.severity,
             most: most.min(bounds.run),
             by,

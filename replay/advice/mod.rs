@@ -31,7 +31,7 @@ use crate::results::Results;
 use crate::tools::Tools;
 use crate::walk::WalkedProcess;
 use crate::what_if::{Scenario, TimedGraph};
-use rules::Rules;
+use rules::{Rules, Shown};
 
 pub use bounds::Bounds;
 use candidates::Candidate;
@@ -58,12 +58,16 @@ pub struct Advice {
 pub struct Advised {
     /// The rule, `PREFIX/NAME`.
     pub rule: String,
+    /// The library that the rule's file is about.
+    pub library: Option<String>,
     /// The place to change.
     pub path: ReportPath,
     /// What is the matter.
     pub title: String,
     /// What to do.
     pub text: String,
+    /// Further values that the rule shows.
+    pub evidence: Vec<Shown>,
     /// What it saves at most, in ticks, and by which bound.
     pub most: Ticks,
     /// Which bound that is.

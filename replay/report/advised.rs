@@ -3,8 +3,11 @@
 use std::fmt;
 
 use details::advice::{
-    AdviceFile, Advised as Entry, AdvisedAlso, AdvisedGain, AdvisedPlace, AdvisedRun, NotEvaluated, SCHEMA,
+    AdviceFile, Advised as Entry, AdvisedAlso, AdvisedEvidence, AdvisedGain, AdvisedPlace, AdvisedRun,
+    NotEvaluated, SCHEMA,
 };
+
+use rules::{Shown, Type};
 
 use super::names;
 use super::summary::printable;
@@ -44,11 +47,13 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
             })
             .collect(),
         confidence: it.confidence,
+        evidence: it.evidence.iter().map(|shown| evidence(shown, seconds)).collect(),
         gain: AdvisedGain {
             by: it.by.to_owned(),
             expected: it.expected.map(|ticks| seconds(ticks as f64)),
             most: seconds(it.most as f64),
         },
+        library: it.library.clone(),
         place: place(it.path),
         rule: it.rule.clone(),
         scenario: it.scenario.as_ref().map(ToString::to_string),
@@ -73,6 +78,18 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
         schema: SCHEMA.to_owned(),
         together: advice.together.map(|ticks| seconds(ticks as f64)),
     }
+}
+
+/// A value that a rule shows.
+fn evidence(shown: &Shown, seconds: impl Fn(f64) -> f64) -> AdvisedEvidence {
+    let value = match shown.kind {
+        Type::Path | Type::Operation | Type::Text => None,
+        Type::Time | Type::Instant => shown.value.map(seconds),
+        // Bytes by ticks.
+        Type::Rate => shown.value.map(|rate| rate / seconds(1.0)),
+        _ => shown.value,
+    };
+    AdvisedEvidence { name: shown.label.clone(), text: shown.text.clone(), value }
 }
 
 /// Writes a text in lines, as long as words allow.
@@ -133,6 +150,13 @@ impl fmt::Display for AdviceSummary {
                 word(it.confidence)
             )?;
             write_wrapped(f, &printable(&it.text))?;
+            if !it.evidence.is_empty() {
+                let values = it.evidence.iter().map(|shown| format!("{} {}", shown.name, shown.text));
+                write_wrapped(f, &printable(&values.collect::<Vec<_>>().join(", ")))?;
+            }
+            if let Some(library) = &it.library {
+                writeln!(f, "       rule: {} for {}", it.rule, printable(library))?;
+            }
             for also in &it.also {
                 let also_in = format!("{}: {}", also.title, in_words(&also.place));
                 writeln!(f, "       or: {} ({:.3} s by itself)", printable(&also_in), also.expected)?;

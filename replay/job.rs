@@ -100,8 +100,7 @@ impl Job {
     pub(crate) fn open(options: &Options, exchange: &mut dyn Exchange) -> Result<Job, Error> {
         options.check()?;
         let predict = predicted::asked(options)?;
-        let looks_for_advice = options.what_if == Some(WhatIf::Standard) && options.causes;
-        let rules = looks_for_advice.then(|| advice::rules(&options.rules)).transpose()?;
+        let rules = options.looks_for_advice().then(|| advice::rules(&options.rules)).transpose()?;
         let archive = Archive::open(&options.experiment)?.by(options.io);
         let target = report::target(options, &archive);
         if exchange.worker() == 0 {

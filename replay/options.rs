@@ -175,7 +175,7 @@ impl Options {
         if self.short.is_some() && self.clock_correction {
             return Err(Error::new("--short copies times as they are: leave out --clock-correction"));
         }
-        if !self.rules.is_empty() && (self.what_if != Some(WhatIf::Standard) || !self.causes) {
+        if !self.rules.is_empty() && !self.looks_for_advice() {
             return Err(Error::new(
                 "--rules needs --what-if without scenarios, and root causes: advice is looked for with these only",
             ));
@@ -195,6 +195,11 @@ impl Options {
                 "--loop {choice} says what --focus iterations=I-J counts, and no such focus is given: leave it out"
             ),
         }))
+    }
+
+    /// Returns whether advice is looked for.
+    pub fn looks_for_advice(&self) -> bool {
+        self.what_if == Some(WhatIf::Standard) && self.causes
     }
 
     /// Returns whether loops are looked for, and shown: a part of a run has none of its own.

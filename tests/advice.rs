@@ -263,7 +263,9 @@ fn speaking(name: &str, files: &[&str]) -> Vec<String> {
 fn sets_of_users_switch_rules_off_and_set_their_numbers_and_protected_paths() {
     let barrier = "sync/barrier".to_owned();
     assert!(speaking("comms.4", &[]).contains(&barrier));
-    for set in ["off = true", "when.share = '99 %'", "protects = ['*/comms']", "protects = ['*/comms/*']"] {
+    let of_barriers = "protects = ['patterns/main/comms/MPI_Barrier', 'x']";
+    let paths = ["protects = ['*/comms']", "protects = ['*/comms/*']", "protects = 'patterns'", of_barriers];
+    for set in ["off = true", "when.share = '99 %'"].into_iter().chain(paths) {
         let file = format!("[set.'sync/barrier']\n{set}");
         let found = speaking("comms.4", &[&file]);
         assert!(!found.contains(&barrier), "{set}: {found:?}");
@@ -272,6 +274,59 @@ fn sets_of_users_switch_rules_off_and_set_their_numbers_and_protected_paths() {
         let file = format!("[set.'sync/barrier']\n{set}");
         assert!(speaking("comms.4", &[&file]).contains(&barrier), "{set}");
     }
+}
+
+#[test]
+fn rules_that_the_environment_names_are_read_in_front_of_those_of_the_command_line() {
+    let directory = in_memory();
+    let path = |name: &str| directory.path().join(name);
+    std::fs::write(path("mine.toml"), OF_A_USER).unwrap();
+    std::fs::write(path("set.toml"), "format = 1\n[set.'mylib/work']\nfinds.title = 'Set'\n").unwrap();
+    std::fs::write(path("again.toml"), "format = 1\n[set.'mylib/work']\nfinds.title = 'Other'\n").unwrap();
+    let value = |names: &[&str]| {
+        names.iter().map(|name| path(name).display().to_string()).collect::<Vec<_>>().join(":")
+    };
+    let run = |files: &str, more: &[&Path]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_replay-analyze"));
+        command.arg(archive("barrier.4")).arg("-o").arg(path("trace.cubex")).arg("--force").args(more);
+        let output = command.env("REPLAY_RULES", files).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let asking = [Path::new("--what-if")];
+    let (status, text, _) = run(&format!(":{}", value(&["set.toml", "mine.toml"])), &asking);
+    assert!(status == Some(0) && text.contains("Set: "), "{text}");
+    let (_, _, text) = run(&value(&["mine.toml", "none.toml"]), &asking);
+    assert!(
+        text.starts_with("replay-analyze: REPLAY_RULES: cannot read ") && text.contains("none.toml"),
+        "{text}"
+    );
+    let again = path("again.toml");
+    let with_rules = [Path::new("--what-if"), Path::new("--rules"), &again];
+    let (status, _, text) = run(&value(&["mine.toml", "set.toml"]), &with_rules);
+    let message = format!(
+        "{}:3:16: finds.title of \"mylib/work\" is set twice, first in {}\n",
+        again.display(),
+        value(&["set.toml"])
+    );
+    assert!(status == Some(2) && text.starts_with(&message), "{text}");
+    std::fs::write(path("bad.toml"), "format = 2\n").unwrap();
+    let (status, _, text) = run(&value(&["bad.toml"]), &asking);
+    let last = format!("{} is read as REPLAY_RULES says", value(&["bad.toml"]));
+    assert!(status == Some(2) && text.lines().last() == Some(&last), "{text}");
+    // Where no advice is looked for, they are of no use, and no reason to fail.
+    assert_eq!(run(&value(&["bad.toml"]), &[]).0, Some(0));
+}
+
+#[test]
+fn rule_of_the_program_is_printed_as_a_file_of_rules() {
+    let output = analyze(["--print-rule", "sync/barrier"]);
+    let text = &output.expect(0).stdout;
+    assert!(text.contains("\nformat = 1\n\n[[rule]]\nid = \"sync/barrier\"\n"), "{text}");
+    assert!(text.contains("# when.share = \"1 %\"\n") && !text.contains("sync/communicators"), "{text}");
+    let output = analyze(["--print-rule", "sync/barrie"]);
+    let message = "replay-analyze: no rule \"sync/barrie\", did you mean \"sync/barrier\"?\n";
+    assert_eq!(output.expect(2).stderr, message);
 }
 
 #[test]

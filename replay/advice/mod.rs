@@ -36,7 +36,7 @@ use rules::{Rules, Shown};
 pub use bounds::Bounds;
 use candidates::Candidate;
 pub use evidence::Evidence;
-pub use shipped::{check, rules};
+pub use shipped::{check, print, rules};
 use sums::PathSums;
 use tables::Tables;
 

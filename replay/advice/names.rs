@@ -24,13 +24,20 @@ pub(super) fn numbered(paths: &ReportPaths, number: i64) -> Option<ReportPath> {
 impl Names for ReportNames<'_> {
     fn name(&self, kind: Type, domain: u16, number: i64) -> Option<String> {
         match (kind, domain) {
-            (Type::Path, _) => Some(names::path(self.trace, self.paths, numbered(self.paths, number)?)),
+            (Type::Path, _) => Some(names::whole_path(self.trace, self.paths, numbered(self.paths, number)?)),
             (Type::Text, REGIONS) => {
                 let region = u32::try_from(number).ok()?;
                 Some(self.trace.region_name(region).to_owned())
             }
             (Type::Text, LINES) => self.line(number),
             _ => None,
+        }
+    }
+
+    fn printed(&self, kind: Type, domain: u16, number: i64) -> Option<String> {
+        match kind {
+            Type::Path => Some(names::path(self.trace, self.paths, numbered(self.paths, number)?)),
+            _ => self.name(kind, domain, number),
         }
     }
 

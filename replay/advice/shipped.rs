@@ -1,6 +1,6 @@
 //! The rules that are part of the program, and those of users.
 
-use rules::{Problem, Rules, Source};
+use rules::{Problem, Rules, Source, suggestion};
 
 use super::candidates::problem;
 use super::schema::schema;
@@ -24,6 +24,50 @@ const FILES: [(&str, &str); 5] = [
 /// If one of the program's own has an error: a test reads them all.
 pub fn rules(files: &[Source]) -> Result<Rules, Error> {
     read(files).map_err(Error::new)
+}
+
+/// A rule of the program as a file of rules, with what can be set of it.
+///
+/// # Errors
+/// If there is none with this name: which one may be meant, or all of them.
+///
+/// # Panics
+/// As [`rules`].
+pub fn print(id: &str) -> Result<String, String> {
+    let rules = rules(&[]).expect("rules of the program are right");
+    let Some(rule) = rules.rules().iter().find(|rule| rule.id() == id) else {
+        let ids: Vec<&str> = rules.rules().iter().map(rules::Rule::id).collect();
+        return Err(match suggestion(id, ids.iter().copied()) {
+            hint if hint.is_empty() => format!("no rule {id:?}, expected one of {}", ids.join(", ")),
+            hint => format!("no rule {id:?}{hint}"),
+        });
+    };
+    let mut text = format!(
+        "# A rule of replay-analyze {}. A copy needs an id of its own. Without a copy it is changed by lines such as these:\n\
+         # [set.\"{id}\"]\n# off = true\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    for (name, number) in rule.limits() {
+        text += &format!("# when.{} = \"{number}\"\n", key(name));
+    }
+    let own = format!("id = \"{id}\"");
+    let is_own = |part: &&str| part.lines().any(|line| line == own);
+    let file = FILES.iter().map(|(_, file)| parts(file)).find(|parts| parts.iter().any(is_own));
+    let parts = file.into_iter().flatten().filter(|part| !part.starts_with("[[rule]]") || is_own(part));
+    Ok(text + parts.collect::<String>().trim_end() + "\n")
+}
+
+/// Parts of a file: what stands in front of the first table, and each table with those that belong to it.
+fn parts(file: &str) -> Vec<&str> {
+    let begins = file.match_indices("\n[").map(|(at, _)| at + 1);
+    let begins: Vec<usize> = begins.filter(|&at| !file[at..].starts_with("[rule.")).collect();
+    let ends = begins.iter().copied().chain([file.len()]);
+    [0].into_iter().chain(begins.iter().copied()).zip(ends).map(|(begin, end)| &file[begin..end]).collect()
+}
+
+/// A name as a key of TOML.
+fn key(name: &str) -> String {
+    if name.contains('.') { format!("\"{name}\"") } else { name.to_owned() }
 }
 
 /// All that is wrong in files of rules, in words; `None` if nothing is.
@@ -67,6 +111,42 @@ mod tests {
             })
             .collect();
         assert_eq!((files.len(), check(&files)), (2, None));
+    }
+
+    #[test]
+    fn rule_that_is_printed_can_be_copied_under_another_name_and_set() {
+        for rule in rules(&[]).unwrap().rules() {
+            let id = rule.id();
+            let printed = print(id).unwrap();
+            let copy =
+                Source::new("copy.toml", printed.replace(&format!("id = \"{id}\""), "id = \"my/copy\""));
+            let copied = rules(&[copy]).unwrap();
+            let copied = copied.rules().iter().find(|rule| rule.id() == "my/copy").unwrap();
+            assert_eq!(copied.limits(), rule.limits());
+            assert_eq!(
+                (copied.gain(), copied.scenario(), copied.claims()),
+                (rule.gain(), rule.scenario(), rule.claims())
+            );
+            let sets: Vec<&str> =
+                printed.lines().filter_map(|line| line.strip_prefix("# ")).skip(1).collect();
+            let set =
+                Source::new("set.toml", format!("format = 1\n{}", sets.join("\n").replace("true", "false")));
+            assert_eq!(rules(&[set]).unwrap(), rules(&[]).unwrap());
+        }
+    }
+
+    #[test]
+    fn rule_that_is_not_there_is_refused_with_one_that_may_be_meant_or_all() {
+        assert_eq!(
+            print("sync/barier").unwrap_err(),
+            "no rule \"sync/barier\", did you mean \"sync/barrier\"?"
+        );
+        let all = print("x").unwrap_err();
+        assert!(
+            all.starts_with("no rule \"x\", expected one of master/prefetch, ")
+                && all.ends_with("work/static"),
+            "{all}"
+        );
     }
 
     #[test]

@@ -25,7 +25,7 @@ use rules::Source;
 #[command(name = "replay-analyze", version, verbatim_doc_comment, max_term_width = 100)]
 pub(crate) struct Cli {
     /// The experiment directory, or the anchor file (.otf2) of its trace
-    #[arg(required_unless_present = "check_rules")]
+    #[arg(required_unless_present_any = ["check_rules", "print_rule"])]
     experiment: Option<PathBuf>,
 
     /// The report to write [default: trace.cubex in the experiment directory]
@@ -175,13 +175,18 @@ pub(crate) struct Cli {
     /// Look for advice by the rules of these files, too
     ///
     /// These are files of docs/rules.md, in addition to the rules of the program. They come behind EXPERIMENT. With --advice, or
-    /// --what-if without scenarios.
+    /// --what-if without scenarios. Files that the environment variable REPLAY_RULES names, with colons between them, are read in
+    /// front of these wherever advice is looked for.
     #[arg(long, value_name = "FILE", value_parser = rules_file, num_args = 1.., hide_short_help = true)]
     pub(crate) rules: Vec<Source>,
 
     /// Check files of rules, and do nothing else: all errors with file, line and column
     #[arg(long, value_name = "FILE", value_parser = rules_file, num_args = 1.., exclusive = true, hide_short_help = true)]
     pub(crate) check_rules: Vec<Source>,
+
+    /// Print a rule of the program as a file of rules, to be copied and changed, and do nothing else
+    #[arg(long, value_name = "RULE", exclusive = true, hide_short_help = true)]
+    pub(crate) print_rule: Option<String>,
 
     /// Compare with reports of other sizes of the program: speed-up, and which efficiencies are lost; from five sizes on, how they grow
     ///
@@ -366,6 +371,21 @@ fn phase_path(text: &str) -> Result<String, String> {
 fn rules_file(path: &str) -> Result<Source, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read the file: {error}"))?;
     Ok(Source::new(path, text))
+}
+
+/// The environment variable that names files of rules.
+pub(crate) const REPLAY_RULES: &str = "REPLAY_RULES";
+
+/// Reads the files of rules that the environment names.
+pub(crate) fn rules_of_environment() -> Result<Vec<Source>, String> {
+    let value = std::env::var_os(REPLAY_RULES).unwrap_or_default();
+    let files = std::env::split_paths(&value).filter(|file| !file.as_os_str().is_empty());
+    let read = |file: PathBuf| {
+        let name = file.display().to_string();
+        let source = std::fs::read_to_string(&file).map(|text| Source::new(&*name, text));
+        source.map_err(|error| format!("{REPLAY_RULES}: cannot read {name}: {error}"))
+    };
+    files.map(read).collect()
 }
 
 /// Reads a number of bytes, with K, M, G or T for powers of 1,024.

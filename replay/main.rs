@@ -22,7 +22,7 @@ use cli::Cli;
 use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::scratch::Allocator;
-use replay::{Error, Exchange, Summary, analyze, signals};
+use replay::{Error, Exchange, Options, Summary, analyze, signals};
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
@@ -62,15 +62,21 @@ fn main() -> ExitCode {
         let problems = replay::advice::check(&cli.check_rules);
         return problems.map_or(ExitCode::SUCCESS, |problems| refuse_rules(&problems, speaks));
     }
+    if let Some(id) = &cli.print_rule {
+        return match replay::advice::print(id) {
+            Ok(_) if !speaks => ExitCode::SUCCESS,
+            Ok(rule) => print_rule(&rule),
+            Err(message) => refuse_rules(&format!("replay-analyze: {message}"), speaks),
+        };
+    }
+    let mut options = cli.options(threads);
     // As above.
-    if !cli.rules.is_empty()
-        && let Some(problems) = replay::advice::check(&cli.rules)
-    {
+    if let Err(problems) = add_rules(&mut options) {
         return refuse_rules(&problems, exchange.fail() == exchange.worker());
     }
     let progress = if speaks && !cli.quiet { Progress::on_stderr(cli.verbose) } else { Progress::silent() };
     let mut progress = progress.of(exchange.worker(), 0);
-    match analyze(&cli.options(threads), exchange.as_mut(), &mut progress) {
+    match analyze(&options, exchange.as_mut(), &mut progress) {
         Ok(outcome) => {
             let is_lost = outcome.summary.is_some_and(|summary| !say(&cli, &summary));
             if is_lost || cli.strict && outcome.lacks_data { REPORT_ONLY.into() } else { ExitCode::SUCCESS }
@@ -99,6 +105,35 @@ fn ignore_limit_on_files() {
     let is_exceeded = Arc::new(AtomicBool::new(false));
     // If this fails, the signal ends the job all the same, only with a less clear message.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_exceeded);
+}
+
+/// Puts rules that the environment names in front of those of the command line, and checks all of them.
+fn add_rules(options: &mut Options) -> Result<(), String> {
+    let of_environment = match options.looks_for_advice() {
+        true => cli::rules_of_environment().map_err(|message| format!("replay-analyze: {message}"))?,
+        false => Vec::new(),
+    };
+    let names: Vec<String> = of_environment.iter().map(|file| file.name.clone()).collect();
+    options.rules.splice(..0, of_environment);
+    if options.rules.is_empty() {
+        return Ok(());
+    }
+    let Some(problems) = replay::advice::check(&options.rules) else { return Ok(()) };
+    let is_named = |name: &&String| problems.lines().any(|line| line.starts_with(&format!("{name}:")));
+    let named =
+        names.iter().filter(is_named).map(|name| format!("\n{name} is read as {} says", cli::REPLAY_RULES));
+    Err(named.fold(problems.clone(), |all, line| all + &line))
+}
+
+/// Prints a rule in place of an analysis.
+fn print_rule(text: &str) -> ExitCode {
+    match unless_closed(write!(stdout(), "{text}").and_then(|()| store(&stdout()))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&Error::new(format!("cannot write to standard output: {error}")));
+            NO_REPORT.into()
+        }
+    }
 }
 
 /// Says what is wrong in files of rules.

@@ -222,6 +222,118 @@ fn rule_of_a_user_that_is_finer_speaks_in_place_of_that_of_the_program() {
 }
 
 #[test]
+fn example_of_the_documentation_finds_the_cause_in_the_library_as_it_is_shown_there() {
+    let page = std::fs::read_to_string(project("docs/rules.md")).unwrap();
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let directory = in_memory();
+    let file = directory.path().join("mylib.toml");
+    std::fs::write(&file, example).unwrap();
+    let report = directory.path().join("trace.cubex");
+    let with =
+        ["--what-if".as_ref(), "-o".as_ref(), report.as_os_str(), "--rules".as_ref(), file.as_os_str()];
+    let output = analyze([archive("nxn.4").as_os_str()].into_iter().chain(with));
+    let text = &output.expect(0).stdout;
+    let block = text.split_once("\nAdvice").and_then(|(_, rest)| rest.split_once("\n\n")).unwrap().0;
+    let indented: String = format!("Advice{block}").lines().map(|line| format!("    {line}\n")).collect();
+    assert!(page.contains(&indented), "{indented}");
+    let bytes = Report::open(&report).unwrap().member(ADVICE).unwrap().unwrap();
+    let found = AdviceFile::parse(&bytes).unwrap().advice;
+    assert_eq!((found[0].rule.as_str(), found[1].rule.as_str()), ("mylib/solver-work", "mylib/solver-waits"));
+    assert_eq!((found[0].library.as_deref(), &*found[0].evidence), (Some("mylib 2.1"), &[][..]));
+    let evidence: Vec<&str> = found[1].evidence.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(evidence, ["share", "max(mpi_wait_nxn)"]);
+    // 0.179 s of 4 threads in 0.217 s.
+    let share = found[1].evidence[0].value.unwrap();
+    assert!((share - found[1].share).abs() < 1e-9, "{share}");
+    assert!(found[1].evidence[1].value.is_some_and(|seconds| seconds > 0.0 && seconds < found[1].seconds));
+    let plain = advice(&archive("nxn.4"));
+    assert!(plain.advice.iter().all(|it| it.library.is_none()));
+}
+
+/// The rules that speak, also below others, of an archive with files of a user.
+fn speaking(name: &str, files: &[&str]) -> Vec<String> {
+    let directory = in_memory();
+    let rules = files
+        .iter()
+        .enumerate()
+        .map(|(at, text)| rules::Source::new(format!("{at}.toml"), format!("format = 1\n{text}")));
+    let report = directory.path().join("trace.cubex");
+    let (file, _) = of(&Options { rules: rules.collect(), ..asking(&archive(name), &report) });
+    let also = |it: details::advice::Advised| it.also.into_iter().map(|also| also.rule);
+    file.advice.into_iter().flat_map(|it| [it.rule.clone()].into_iter().chain(also(it))).collect()
+}
+
+#[test]
+fn sets_of_users_switch_rules_off_and_set_their_numbers_and_protected_paths() {
+    let barrier = "sync/barrier".to_owned();
+    assert!(speaking("comms.4", &[]).contains(&barrier));
+    let of_barriers = "protects = ['patterns/main/comms/MPI_Barrier', 'x']";
+    let paths = ["protects = ['*/comms']", "protects = ['*/comms/*']", "protects = 'patterns'", of_barriers];
+    for set in ["off = true", "when.share = '99 %'"].into_iter().chain(paths) {
+        let file = format!("[set.'sync/barrier']\n{set}");
+        let found = speaking("comms.4", &[&file]);
+        assert!(!found.contains(&barrier), "{set}: {found:?}");
+    }
+    for set in ["off = false", "when.share = '2 %'", "protects = ['*/other', 'comms']"] {
+        let file = format!("[set.'sync/barrier']\n{set}");
+        assert!(speaking("comms.4", &[&file]).contains(&barrier), "{set}");
+    }
+}
+
+#[test]
+fn rules_that_the_environment_names_are_read_in_front_of_those_of_the_command_line() {
+    let directory = in_memory();
+    let path = |name: &str| directory.path().join(name);
+    std::fs::write(path("mine.toml"), OF_A_USER).unwrap();
+    std::fs::write(path("set.toml"), "format = 1\n[set.'mylib/work']\nfinds.title = 'Set'\n").unwrap();
+    std::fs::write(path("again.toml"), "format = 1\n[set.'mylib/work']\nfinds.title = 'Other'\n").unwrap();
+    let value = |names: &[&str]| {
+        names.iter().map(|name| path(name).display().to_string()).collect::<Vec<_>>().join(":")
+    };
+    let run = |files: &str, more: &[&Path]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_replay-analyze"));
+        command.arg(archive("barrier.4")).arg("-o").arg(path("trace.cubex")).arg("--force").args(more);
+        let output = command.env("REPLAY_RULES", files).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let asking = [Path::new("--what-if")];
+    let (status, text, _) = run(&format!(":{}", value(&["set.toml", "mine.toml"])), &asking);
+    assert!(status == Some(0) && text.contains("Set: "), "{text}");
+    let (_, _, text) = run(&value(&["mine.toml", "none.toml"]), &asking);
+    assert!(
+        text.starts_with("replay-analyze: REPLAY_RULES: cannot read ") && text.contains("none.toml"),
+        "{text}"
+    );
+    let again = path("again.toml");
+    let with_rules = [Path::new("--what-if"), Path::new("--rules"), &again];
+    let (status, _, text) = run(&value(&["mine.toml", "set.toml"]), &with_rules);
+    let message = format!(
+        "{}:3:16: finds.title of \"mylib/work\" is set twice, first in {}\n",
+        again.display(),
+        value(&["set.toml"])
+    );
+    assert!(status == Some(2) && text.starts_with(&message), "{text}");
+    std::fs::write(path("bad.toml"), "format = 2\n").unwrap();
+    let (status, _, text) = run(&value(&["bad.toml"]), &asking);
+    let last = format!("{} is read as REPLAY_RULES says", value(&["bad.toml"]));
+    assert!(status == Some(2) && text.lines().last() == Some(&last), "{text}");
+    // Where no advice is looked for, they are of no use, and no reason to fail.
+    assert_eq!(run(&value(&["bad.toml"]), &[]).0, Some(0));
+}
+
+#[test]
+fn rule_of_the_program_is_printed_as_a_file_of_rules() {
+    let output = analyze(["--print-rule", "sync/barrier"]);
+    let text = &output.expect(0).stdout;
+    assert!(text.contains("\nformat = 1\n\n[[rule]]\nid = \"sync/barrier\"\n"), "{text}");
+    assert!(text.contains("# when.share = \"1 %\"\n") && !text.contains("sync/communicators"), "{text}");
+    let output = analyze(["--print-rule", "sync/barrie"]);
+    let message = "replay-analyze: no rule \"sync/barrie\", did you mean \"sync/barrier\"?\n";
+    assert_eq!(output.expect(2).stderr, message);
+}
+
+#[test]
 fn file_of_rules_with_errors_is_refused_with_all_of_them() {
     let directory = in_memory();
     let file = directory.path().join("bad.toml");

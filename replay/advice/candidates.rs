@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules, Type};
+use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules, Shown, Type};
 
 use super::Bounds;
 use super::bounds::KNOWN_EARLY;
@@ -29,6 +29,8 @@ const MODEL: f64 = 0.9;
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Candidate {
     pub rule: String,
+    /// The library that the rule's file is about.
+    pub library: Option<String>,
     /// Coarser rules.
     pub refines: Vec<String>,
     pub path: ReportPath,
@@ -36,6 +38,8 @@ pub(super) struct Candidate {
     pub rank: Option<i64>,
     pub title: String,
     pub text: String,
+    /// Further values that the rule shows.
+    pub evidence: Vec<Shown>,
     pub severity: f64,
     pub most: Ticks,
     pub by: &'static str,
@@ -114,11 +118,13 @@ impl Candidate {
         };
         Some(Candidate {
             rule: rule.id().to_owned(),
+            library: rule.library().map(str::to_owned),
             refines: rule.refines().to_vec(),
             path,
             rank: rank(rule, finding),
             title: finding.title.clone(),
             text: finding.advice.clone(),
+            evidence: finding.shows.clone(),
             severity: finding.severity + waiting,
             most: most.min(bounds.run),
             by,

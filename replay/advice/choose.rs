@@ -144,10 +144,12 @@ fn advised(best: Replayed, also: Vec<Replayed>) -> Advised {
     };
     Advised {
         rule: candidate.rule,
+        library: candidate.library,
         path: candidate.path,
         rank: candidate.rank,
         title: candidate.title,
         text: candidate.text,
+        evidence: candidate.evidence,
         most: candidate.most.max(gain),
         by: if gain > candidate.most { "replay" } else { candidate.by },
         expected,

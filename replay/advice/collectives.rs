@@ -3,11 +3,11 @@
 use model::{CollectiveOp, Ticks};
 use rules::{ABSENT, Type};
 
-use super::sequence::{Sequence, members};
+use super::sequence::{OfProcess, members};
 use super::table::{Field, Of, RowTable};
 use crate::ids::{CallId, ReportPath};
 use crate::matching::Matches;
-use crate::operations::{Collective, Operations};
+use crate::operations::Collective;
 use crate::tools::Tools;
 
 /// Kinds of operations by OTF2's code, as MPI calls them.
@@ -141,17 +141,17 @@ pub(super) const COLLECTIVES: RowTable<CollectiveRow> = RowTable {
 /// Gives the rows of a process, in the order of its operations.
 pub(super) fn rows(
     tools: &Tools<'_>,
-    (operations, sequence): (&Operations, &Sequence),
-    (rank, number): (i64, &dyn Fn(CallId) -> Option<(ReportPath, u32)>),
-    (process, matches): (usize, &Matches),
+    of: OfProcess<'_>,
+    matches: &Matches,
     mut give: impl FnMut(CollectiveRow),
 ) {
+    let OfProcess { operations, sequence, rank, process, .. } = of;
     let all = &operations.collectives;
     let is_known = |it: &Collective| usize::from(it.operation) < OPERATIONS.len() && it.call != CallId::NONE;
     let mut pairwise = matches.pairwise.iter().peekable();
     for (at, it) in all.iter().enumerate() {
         let progression = pairwise.next_if(|(position, _)| *position as usize == at);
-        let Some((path, region)) = number(it.call).filter(|_| is_known(it)) else { continue };
+        let Some((path, region)) = of.site(it.call).filter(|_| is_known(it)) else { continue };
         let membership = matches.collectives.get(at).copied().unwrap_or_default();
         let of_class = it.class.and_then(|class| membership.member(class, it.begin, it.end));
         let member = of_class.or_else(|| progression?.1.member(it));

@@ -8,13 +8,12 @@ use super::late_sends::{LateMessages, late_messages};
 use super::names::ReportNames;
 use super::receives::{RECEIVES, ReceiveRow};
 use super::sends::{SENDS, SendRow};
-use super::sequence::Sequence;
+use super::sequence::{OfProcess, Sequence};
 use super::table::RowTable;
 use super::tables::Tables;
 use super::{collectives, receives, schema, sends};
 use crate::error::Error;
 use crate::exchange::Exchange;
-use crate::ids::{CallId, ReportPath};
 use crate::matching::Matches;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
@@ -82,27 +81,21 @@ impl<'r> Collector<'r> {
         let operations = &*walked.operations;
         let process = walked.process.number;
         let rank = tools.trace.processes[process].rank.map_or(rules::ABSENT, i64::from);
-        let number = |call: CallId| {
-            let site = operations.site(call);
-            let path =
-                *paths.numbers[at].get(site.path.index()).filter(|path| !path.is_none() && site.is_mpi)?;
-            Some((path, paths.region(path)))
-        };
         let names = ReportNames { trace: tools.trace, paths };
         let sequence = Sequence::new(operations);
-        let of = (operations, &sequence);
-        let by: (i64, &dyn Fn(CallId) -> Option<(ReportPath, u32)>) = (rank, &number);
+        let numbers = &paths.numbers[at][..];
+        let of = OfProcess { process, rank, operations, sequence: &sequence, paths, numbers };
         let totals = &mut self.totals;
         if let Some(reader) = &mut self.sends {
-            sends::rows(tools, of, by, waiting, |row| reader.take(row, &names, totals));
+            sends::rows(tools, of, waiting, |row| reader.take(row, &names, totals));
             reader.read(&names, totals);
         }
         if let Some(reader) = &mut self.receives {
-            receives::rows(tools, of, by, (matches, waiting), |row| reader.take(row, &names, totals));
+            receives::rows(tools, of, (matches, waiting), |row| reader.take(row, &names, totals));
             reader.read(&names, totals);
         }
         if let Some(reader) = &mut self.collectives {
-            collectives::rows(tools, of, by, (process, matches), |row| reader.take(row, &names, totals));
+            collectives::rows(tools, of, matches, |row| reader.take(row, &names, totals));
             reader.read(&names, totals);
         }
     }

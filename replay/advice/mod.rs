@@ -41,7 +41,7 @@ use crate::results::Results;
 use crate::tools::Tools;
 use crate::walk::WalkedProcess;
 use crate::what_if::{Scenario, TimedGraph};
-use rules::Context;
+use rules::{Context, Shown};
 
 pub use bounds::Bounds;
 use candidates::Candidate;
@@ -49,7 +49,7 @@ pub use collector::Collector;
 use culprits::CULPRITS;
 use late_sends::LATE_SENDS;
 use masters::MASTERS;
-pub use shipped::{check, named, rules};
+pub use shipped::{check, named, print, rules};
 use sums::{PathSums, Which};
 use tables::Tables;
 pub use wanted::{AdviceJson, AdviceOptions, WantedAdvice};
@@ -74,6 +74,8 @@ pub struct Advice {
 pub struct Advised {
     /// The rule, `PREFIX/NAME`.
     pub rule: String,
+    /// The library that the rule's file is about.
+    pub library: Option<String>,
     /// The place to change.
     pub path: ReportPath,
     /// The rank, if the rule looks at each by itself.
@@ -82,6 +84,8 @@ pub struct Advised {
     pub title: String,
     /// What to do.
     pub text: String,
+    /// Further values that the rule shows.
+    pub evidence: Vec<Shown>,
     /// What it saves at most, in ticks, and by which bound.
     pub most: Ticks,
     /// Which bound that is.

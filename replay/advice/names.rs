@@ -37,7 +37,7 @@ pub(super) fn words(tools: &Tools<'_>, paths: &ReportPaths, path: ReportPath) ->
 impl Names for ReportNames<'_> {
     fn name(&self, kind: Type, domain: u16, number: i64) -> Option<String> {
         match (kind, domain) {
-            (Type::Path, _) => Some(names::path(self.trace, self.paths, numbered(self.paths, number)?)),
+            (Type::Path, _) => Some(names::whole_path(self.trace, self.paths, numbered(self.paths, number)?)),
             (Type::Text, REGIONS) => {
                 let region = u32::try_from(number).ok()?;
                 Some(self.trace.region_name(region).to_owned())
@@ -45,6 +45,13 @@ impl Names for ReportNames<'_> {
             (Type::Text, LINES) => self.line(number),
             (Type::Operation, _) => Some((*OPERATIONS.get(usize::try_from(number).ok()?)?).to_owned()),
             _ => None,
+        }
+    }
+
+    fn printed(&self, kind: Type, domain: u16, number: i64) -> Option<String> {
+        match kind {
+            Type::Path => Some(names::path(self.trace, self.paths, numbered(self.paths, number)?)),
+            _ => self.name(kind, domain, number),
         }
     }
 

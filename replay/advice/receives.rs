@@ -4,11 +4,11 @@ use model::Ticks;
 use patterns::matched::Completion;
 use rules::{ABSENT, Type};
 
-use super::sequence::Sequence;
+use super::sequence::OfProcess;
 use super::table::{Field, Of, RowTable};
-use crate::ids::{CallId, ReportPath};
+use crate::ids::ReportPath;
+use crate::int::to_u32;
 use crate::matching::Matches;
-use crate::operations::Operations;
 use crate::tools::Tools;
 use crate::wait_states::WaitingMessages;
 
@@ -85,23 +85,23 @@ pub(super) const RECEIVES: RowTable<ReceiveRow> = RowTable {
 /// Gives the rows of a process, in the order of completions.
 pub(super) fn rows(
     tools: &Tools<'_>,
-    (operations, sequence): (&Operations, &Sequence),
-    (rank, number): (i64, &dyn Fn(CallId) -> Option<(ReportPath, u32)>),
+    of: OfProcess<'_>,
     (matches, waiting): (&Matches, &WaitingMessages),
     mut give: impl FnMut(ReceiveRow),
 ) {
+    let OfProcess { operations, sequence, rank, .. } = of;
     let mut waits = waiting.receives.clone();
     waits.sort_unstable();
     let mut waits = waits.into_iter().peekable();
     for (at, receive) in operations.receives.iter().enumerate() {
         let waited = waits.next_if(|&(of, _)| of as usize == at).map_or(0, |(_, ticks)| ticks);
-        let Some((path, region)) = number(receive.call) else { continue };
+        let Some((path, region)) = of.site(receive.call) else { continue };
         let envelope = operations.source(receive);
         let call = operations.call(receive.call);
         let gap = sequence.gap(operations, receive.call);
         let found_late = || {
             let send = matches.sends.get(at).filter(|_| call.site.completion == Completion::Test)?;
-            let there = send.call.leave.max(operations.posting(at as u32).leave);
+            let there = send.call.leave.max(operations.posting(to_u32(at)).leave);
             // Work that goes on as before does not wait for the message.
             let behind = sequence.gap_behind(operations, receive.call).unwrap_or(0);
             Some((call.interval.enter - there).clamp(0, gap?)).filter(|_| behind <= gap.unwrap_or(0) / 2)

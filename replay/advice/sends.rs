@@ -4,9 +4,9 @@ use model::Ticks;
 use rules::{ABSENT, Type};
 use rustc_hash::FxHashSet;
 
-use super::sequence::{Sequence, members};
+use super::sequence::{OfProcess, Sequence, members};
 use super::table::{Field, Of, RowTable};
-use crate::ids::{CallId, ReportPath};
+use crate::ids::ReportPath;
 use crate::operations::{Operations, Send};
 use crate::tools::Tools;
 use crate::wait_states::WaitingMessages;
@@ -106,11 +106,11 @@ pub(super) const SENDS: RowTable<SendRow> = RowTable {
 /// Gives the rows of a process, in the order of its sends.
 pub(super) fn rows(
     tools: &Tools<'_>,
-    (operations, sequence): (&Operations, &Sequence),
-    (rank, number): (i64, &dyn Fn(CallId) -> Option<(ReportPath, u32)>),
+    of: OfProcess<'_>,
     waiting: &WaitingMessages,
     mut give: impl FnMut(SendRow),
 ) {
+    let OfProcess { operations, sequence, rank, .. } = of;
     let sends = &operations.sends;
     let to_all = to_all(tools, (operations, sequence));
     let mut waits = waiting.sends.clone();
@@ -121,7 +121,7 @@ pub(super) fn rows(
             Some((_, ticks)) if send.completion == send.call => ticks,
             _ => 0,
         };
-        let Some((path, region)) = number(send.call) else { continue };
+        let Some((path, region)) = of.site(send.call) else { continue };
         let envelope = operations.destination(send);
         let before = sequence.before(send.call);
         // Sends are in the order of calls, but for other threads in between.

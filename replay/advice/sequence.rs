@@ -4,9 +4,32 @@ use model::Ticks;
 use rules::ABSENT;
 
 use crate::communicators::Participants;
-use crate::ids::CallId;
+use crate::ids::{CallId, ReportPath};
 use crate::operations::Operations;
+use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
+
+/// A process as rows of its operations see it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfProcess<'p> {
+    /// Its position in the trace, and its rank, or [`ABSENT`].
+    pub process: usize,
+    pub rank: i64,
+    pub operations: &'p Operations,
+    pub sequence: &'p Sequence,
+    /// The call paths of the report, and those by the process's.
+    pub paths: &'p ReportPaths,
+    pub numbers: &'p [ReportPath],
+}
+
+impl OfProcess<'_> {
+    /// The call path of a call of MPI, and its region; `None` of others.
+    pub(super) fn site(&self, call: CallId) -> Option<(ReportPath, u32)> {
+        let site = self.operations.site(call);
+        let path = *self.numbers.get(site.path.index()).filter(|path| !path.is_none() && site.is_mpi)?;
+        Some((path, self.paths.region(path)))
+    }
+}
 
 /// For each call of a process the one before it and the one behind it on its thread.
 #[derive(Debug)]

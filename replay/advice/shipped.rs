@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rules::{Problem, Rules, Source};
+use rules::{Problem, Rules, Source, suggestion};
 use sha2::{Digest, Sha256};
 
 use super::candidates::problem;
@@ -46,6 +46,50 @@ pub fn named(files: &[Source]) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
+/// A rule of the program as a file of rules, with what can be set of it.
+///
+/// # Errors
+/// If there is none with this name: which one may be meant, or all of them.
+///
+/// # Panics
+/// As [`rules`].
+pub fn print(id: &str) -> Result<String, String> {
+    let rules = rules(&[]).expect("rules of the program are right");
+    let Some(rule) = rules.rules().iter().find(|rule| rule.id() == id) else {
+        let ids: Vec<&str> = rules.rules().iter().map(rules::Rule::id).collect();
+        return Err(match suggestion(id, ids.iter().copied()) {
+            hint if hint.is_empty() => format!("no rule {id:?}, expected one of {}", ids.join(", ")),
+            hint => format!("no rule {id:?}{hint}"),
+        });
+    };
+    let mut text = format!(
+        "# A rule of replay-analyze {}. A copy needs an id of its own. Without a copy it is changed by lines such as these:\n\
+         # [set.\"{id}\"]\n# off = true\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    for (name, number) in rule.limits() {
+        text += &format!("# when.{} = \"{number}\"\n", key(name));
+    }
+    let own = format!("id = \"{id}\"");
+    let is_own = |part: &&str| part.lines().any(|line| line == own);
+    let file = FILES.iter().map(|(_, file)| parts(file)).find(|parts| parts.iter().any(is_own));
+    let parts = file.into_iter().flatten().filter(|part| !part.starts_with("[[rule]]") || is_own(part));
+    Ok(text + parts.collect::<String>().trim_end() + "\n")
+}
+
+/// Parts of a file: what stands in front of the first table, and each table with those that belong to it.
+fn parts(file: &str) -> Vec<&str> {
+    let begins = file.match_indices("\n[").map(|(at, _)| at + 1);
+    let begins: Vec<usize> = begins.filter(|&at| !file[at..].starts_with("[rule.")).collect();
+    let ends = begins.iter().copied().chain([file.len()]);
+    [0].into_iter().chain(begins.iter().copied()).zip(ends).map(|(begin, end)| &file[begin..end]).collect()
+}
+
+/// A name as a key of TOML.
+fn key(name: &str) -> String {
+    if name.contains('.') { format!("\"{name}\"") } else { name.to_owned() }
+}
+
 /// All that is wrong in files of rules, in words; `None` if nothing is.
 pub fn check(files: &[Source]) -> Option<String> {
     read(files).err()
@@ -65,6 +109,8 @@ fn read(files: &[Source]) -> Result<Rules, String> {
 
 #[cfg(test)]
 mod tests {
+    use rules::Rule;
+
     use super::*;
 
     #[test]
@@ -95,6 +141,54 @@ mod tests {
         assert_eq!(named(&[a.clone(), b.clone()]).as_deref(), Some(text));
         assert_eq!(named(&[b, a]).as_deref(), Some(text));
         assert_eq!(named(&[]), None);
+    }
+
+    #[test]
+    fn rule_that_is_printed_can_be_copied_under_another_name_and_set() {
+        for rule in rules(&[]).unwrap().rules() {
+            let id = rule.id();
+            let printed = print(id).unwrap();
+            let copy =
+                Source::new("copy.toml", printed.replace(&format!("id = \"{id}\""), "id = \"my/copy\""));
+            let copied = rules(&[copy]).unwrap();
+            let copied = copied.rules().iter().find(|rule| rule.id() == "my/copy").unwrap();
+            assert_eq!(copied.limits(), rule.limits());
+            assert_eq!(
+                (copied.gain(), copied.scenario(), copied.claims()),
+                (rule.gain(), rule.scenario(), rule.claims())
+            );
+            let sets: Vec<&str> =
+                printed.lines().filter_map(|line| line.strip_prefix("# ")).skip(1).collect();
+            let set =
+                Source::new("set.toml", format!("format = 1\n{}", sets.join("\n").replace("true", "false")));
+            assert_eq!(rules(&[set]).unwrap(), rules(&[]).unwrap());
+        }
+    }
+
+    #[test]
+    fn rule_that_is_not_there_is_refused_with_one_that_may_be_meant_or_all() {
+        assert_eq!(
+            print("sync/barier").unwrap_err(),
+            "no rule \"sync/barier\", did you mean \"sync/barrier\"?"
+        );
+        let all = print("x").unwrap_err();
+        assert!(
+            all.starts_with("no rule \"x\", expected one of master/prefetch, ")
+                && all.ends_with("work/static"),
+            "{all}"
+        );
+    }
+
+    #[test]
+    fn documentation_lists_the_numbers_of_rules_that_can_be_set() {
+        let page = include_str!("../../docs/rules.md");
+        let rules = rules(&[]).unwrap();
+        let numbers = |rule: &Rule| {
+            let each = rule.limits().iter().map(|(name, number)| format!("`{name}` {number}"));
+            format!("| `{}` | {} |\n", rule.id(), each.collect::<Vec<_>>().join(", "))
+        };
+        let lines: String = rules.rules().iter().map(numbers).collect();
+        assert!(page.contains(&lines), "{lines}");
     }
 
     #[test]

@@ -116,6 +116,14 @@ fn write_advice(f: &mut fmt::Formatter<'_>, number: usize, it: &Advised, run: &A
     writeln!(f, "{front}{}{behind}", titled(&it.title, &it.place, WIDTH - length(&front) - length(&behind)))?;
     let text = wrapped(&printable(&it.text));
     text.iter().try_for_each(|line| writeln!(f, "       {line}"))?;
+    if !it.evidence.is_empty() {
+        let values = it.evidence.iter().map(|shown| format!("{} {}", shown.name, shown.text));
+        let values = wrapped(&printable(&values.collect::<Vec<_>>().join(", ")));
+        values.iter().try_for_each(|line| writeln!(f, "       {line}"))?;
+    }
+    if let Some(library) = &it.library {
+        writeln!(f, "       rule: {} for {}", it.rule, printable(library))?;
+    }
     let has_scenario = usize::from(it.scenario.is_some());
     write_others(f, &it.also, LINES.saturating_sub(1 + text.len() + has_scenario).max(1))?;
     match &it.scenario {

@@ -4,8 +4,11 @@ use std::fmt;
 
 use cubex::Attribute;
 use details::advice::{
-    AdviceFile, Advised as Entry, AdvisedAlso, AdvisedGain, AdvisedPlace, AdvisedRun, NotEvaluated, SCHEMA,
+    AdviceFile, Advised as Entry, AdvisedAlso, AdvisedEvidence, AdvisedGain, AdvisedPlace, AdvisedRun,
+    NotEvaluated, SCHEMA,
 };
+
+use rules::{Shown, Type};
 
 use super::advice_words::{Words, in_words};
 use super::names;
@@ -72,12 +75,14 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, coverage: &Coverage, advice: &Ad
             })
             .collect(),
         confidence: it.confidence,
+        evidence: it.evidence.iter().map(|shown| evidence(shown, seconds)).collect(),
         gain: AdvisedGain {
             by: it.by.to_owned(),
             expected: it.expected.map(|ticks| seconds(ticks as f64)),
             most: seconds(it.most as f64),
         },
         hidden: it.hidden.map(|why| why.name().to_owned()),
+        library: it.library.clone(),
         place: place(it.path),
         rule: it.rule.clone(),
         scenario: it.scenario.as_ref().map(ToString::to_string),
@@ -104,6 +109,18 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, coverage: &Coverage, advice: &Ad
         schema: SCHEMA.to_owned(),
         together: advice.together.map(|ticks| seconds(ticks as f64)),
     }
+}
+
+/// A value that a rule shows.
+fn evidence(shown: &Shown, seconds: impl Fn(f64) -> f64) -> AdvisedEvidence {
+    let value = match shown.kind {
+        Type::Path | Type::Operation | Type::Text => None,
+        Type::Time | Type::Instant => shown.value.map(seconds),
+        // Bytes by ticks.
+        Type::Rate => shown.value.map(|rate| rate / seconds(1.0)),
+        _ => shown.value,
+    };
+    AdvisedEvidence { name: shown.label.clone(), text: shown.text.clone(), value }
 }
 
 impl fmt::Display for AdviceSummary {

@@ -18,6 +18,39 @@ pub(crate) fn path(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> Stri
     fold(from_inside.map(|path| paths.region(path)), |region| function(trace.region_name(region)))
 }
 
+/// The longest name of a whole call path, in bytes.
+const WHOLE_PATH: usize = 16 << 10;
+
+/// Returns the names of a call path's functions from the root on, none of them cut; a function that calls itself is there once. Of a
+/// path that is longer than any pattern has a use for, functions in front of the innermost ones are left out.
+pub(crate) fn whole_path(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> String {
+    let from_inside = std::iter::successors(Some(path), |&path| paths.parent(path));
+    whole(from_inside.map(|path| paths.region(path)), |region| trace.region_name(region))
+}
+
+/// Joins the names of functions, which are ordered from the innermost one outwards, as those of a whole path.
+fn whole<'n>(from_inside: impl Iterator<Item = u32>, name: impl Fn(u32) -> &'n str) -> String {
+    let mut names: Vec<String> = Vec::new();
+    let (mut length, mut last, mut outermost) = (0, None, None);
+    for region in from_inside {
+        if last.replace(region) == Some(region) {
+            continue;
+        }
+        if length >= WHOLE_PATH {
+            outermost = last;
+            continue;
+        }
+        let function = without_parameters(name(region));
+        length += function.len() + 1;
+        names.push(function);
+    }
+    if let Some(region) = outermost {
+        names.extend(["…".to_owned(), without_parameters(name(region))]);
+    }
+    names.reverse();
+    names.join("/")
+}
+
 /// Returns the names of functions from the outermost one inwards, likewise.
 pub(super) fn regions(trace: &Trace, regions: &[u32]) -> String {
     fold(regions.iter().rev().copied(), |region| function(trace.region_name(region)))
@@ -105,11 +138,14 @@ fn cut_front(name: &str) -> String {
 
 /// Returns the name of a function without its parameters and return type, template arguments folded.
 pub(super) fn function(name: &str) -> String {
-    let short = match name.contains(['(', '<']) {
+    cut_front(&without_parameters(name))
+}
+
+fn without_parameters(name: &str) -> String {
+    match name.contains(['(', '<']) {
         true => without_signature(name).unwrap_or_else(|| name.to_owned()),
         false => name.to_owned(),
-    };
-    cut_front(&short)
+    }
 }
 
 /// Removes the signature of a demangled C++ or Rust name; `None` if it does not look like one.
@@ -225,6 +261,21 @@ fn group(text: &str, open: char, close: char) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_paths_have_functions_in_a_row_once_and_no_name_is_cut() {
+        let long = "solve".repeat(20);
+        let names = ["program", "main", long.as_str(), "Grid::relax(int) const", "MPI_Recv"];
+        let whole = |from_root: &[u32]| whole(from_root.iter().rev().copied(), |at| names[at as usize]);
+        assert_eq!(
+            whole(&[0, 1, 2, 2, 2, 3, 2, 4]),
+            format!("program/main/{long}/Grid::relax/{long}/MPI_Recv")
+        );
+        let deep: Vec<u32> = [0].into_iter().chain((0..100_000).map(|at| 1 + at % 2)).chain([4]).collect();
+        let cut = whole(&deep);
+        assert!(cut.starts_with("program/…/") && cut.ends_with(&format!("main/{long}/MPI_Recv")));
+        assert!(cut.len() < WHOLE_PATH + 200);
+    }
 
     #[test]
     fn signatures_are_left_out_and_templates_folded() {

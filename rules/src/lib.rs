@@ -46,5 +46,6 @@ pub use scan::Scanner;
 pub use schema::{Column, Grouping, Names, Schema, Table};
 pub use site::Site;
 pub use source::{Problem, Source};
+pub use suggest::suggestion;
 pub use totals::{Malformed, Totals};
 pub use types::Type;

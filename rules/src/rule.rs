@@ -152,6 +152,8 @@ pub struct Rule {
     pub(crate) rank: Option<usize>,
     pub(crate) lets: Vec<(String, Code)>,
     pub(crate) when: Code,
+    /// Names that `when` compares with a number once, and those numbers.
+    pub(crate) limits: Vec<(String, String)>,
     pub(crate) severity: Code,
     pub(crate) gain: Option<Gain>,
     pub(crate) gain_value: Option<Code>,
@@ -207,6 +209,12 @@ impl Rule {
         let inputs = self.aggregates.iter().flat_map(|it| std::iter::once(&it.input).chain(&it.weight));
         let facts: BTreeSet<usize> = self.filter.iter().chain(inputs).flat_map(Code::facts).collect();
         facts.into_iter().collect()
+    }
+
+    /// Numbers of its condition that a file may set, as `when.NAME`: names and numbers with their units.
+    #[must_use]
+    pub fn limits(&self) -> &[(String, String)] {
+        &self.limits
     }
 
     /// What bounds its gain.

@@ -84,8 +84,14 @@ impl Table {
 
 /// Names of what numbers in columns stand for.
 pub trait Names {
-    /// The name of a path, an operation or a text of a domain; of a path its regions from the root on, with `/` between them.
+    /// The name of a path, an operation or a text of a domain, as patterns are compared with it; of a path its regions from the
+    /// root on, with `/` between them.
     fn name(&self, kind: Type, domain: u16, number: i64) -> Option<String>;
+
+    /// The name as texts have it, which may be shorter.
+    fn printed(&self, kind: Type, domain: u16, number: i64) -> Option<String> {
+        self.name(kind, domain, number)
+    }
 
     /// File and line of the call that a path ends with.
     fn line(&self, path: i64) -> Option<String>;

@@ -4,7 +4,8 @@
 const LONGEST: usize = 48;
 
 /// Says which known name may have been meant: `, did you mean "wait"?`, or nothing.
-pub(crate) fn suggestion<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+#[must_use]
+pub fn suggestion<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     match nearest(name, known) {
         Some(nearest) => format!(", did you mean \"{nearest}\"?"),
         None => String::new(),

@@ -179,7 +179,7 @@ pub(crate) fn print(
             let number = whole(value);
             let name = match kind.domain {
                 LINES => names.line(number),
-                domain => names.name(kind.kind, domain, number),
+                domain => names.printed(kind.kind, domain, number),
             };
             name.unwrap_or_else(|| "unknown".to_owned())
         }

@@ -1,8 +1,10 @@
 //! From files and rows to findings. What is here for all tests: tables as advice 5.2 has them, and names.
 
+mod costs;
 mod errors;
 mod finding;
 mod reading;
+mod specification;
 mod workers;
 
 use crate::rows::Values;

@@ -65,10 +65,14 @@ pub struct Advised {
     pub also: Vec<AdvisedAlso>,
     /// How sure it is, from 0 to 1.
     pub confidence: f64,
+    /// Further values that the rule shows.
+    pub evidence: Vec<AdvisedEvidence>,
     /// What it saves.
     pub gain: AdvisedGain,
     /// Why the summary does not show it: `beyond five`, or `low confidence`; null if it does.
     pub hidden: Option<String>,
+    /// The library that the rule's file is about; null for rules of the program.
+    pub library: Option<String>,
     /// Where.
     pub place: AdvisedPlace,
     /// The rule, `PREFIX/NAME`.
@@ -83,6 +87,18 @@ pub struct Advised {
     pub text: String,
     /// What is the matter.
     pub title: String,
+}
+
+/// A value that a rule shows.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AdvisedEvidence {
+    /// The expression, as the rule has it.
+    pub name: String,
+    /// The value with its unit; `unknown` if it is not there.
+    pub text: String,
+    /// The value, times in seconds, truth as 0 or 1; null if it is not there, or a name.
+    pub value: Option<f64>,
 }
 
 /// What a change saves, in seconds.

@@ -124,7 +124,7 @@ impl Checker<'_, '_> {
             "under" => {
                 let patterns = self.patterns(call, 0)?;
                 let path = self.path(call)?;
-                Some(self.push(Op::Named(path.at, Test::Under(patterns), true), Type::Bool))
+                Some(self.push(Op::Named(path.at, Test::under(&patterns), true), Type::Bool))
             }
             "next_to" => {
                 let patterns = self.patterns(call, 0)?;

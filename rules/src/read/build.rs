@@ -1,16 +1,18 @@
 //! Checks a rule: looks up its names and makes code of its expressions.
 
-use super::{Known, is_name, missing, patterns, place_of, tree};
+use super::{Known, is_name, limits, missing, patterns, place_of, tree};
+use crate::Type;
 use crate::check::{self, Definition, Scope};
 use crate::code::{Aggregate, Code, Gather, Of, Op, Test};
-use crate::parse::{Binary, NodeKind, Tree};
 use crate::program::{compile, compile_condition};
 use crate::rule::{Claims, Event, EventKind, Gain, Over, Place, Programs, Rule, Scenario, can_group};
 use crate::schema::{Grouping, Schema, Table};
 use crate::source::{Problems, Text, quoted};
 use crate::suggest::suggestion;
 use crate::template::Template;
-use crate::{Type, parse};
+
+/// Tables of events, which a caller may not have (advice 5.2).
+const OF_EVENTS: [&str; 2] = ["visit", "pair"];
 
 /// Different values that a rule gathers of each group at most: groups may be many.
 const MOST_GATHERED: usize = 32;
@@ -97,6 +99,7 @@ pub(super) fn rule(
     let programs = programs(filter.as_ref(), &scope.aggregates)
         .map_err(|message| problems.add(place_of(known), message))
         .ok()?;
+    let (when, limits) = when?;
     let uses_ranks = scope.aggregates.iter().any(|aggregate| aggregate.gather == Gather::Series);
     Some(Rule {
         id: known.id.text.clone(),
@@ -110,7 +113,8 @@ pub(super) fn rule(
         programs,
         rank: table.column("rank").filter(|_| uses_ranks),
         lets,
-        when: when?,
+        when,
+        limits,
         severity: severity?,
         gain,
         gain_value,
@@ -132,7 +136,7 @@ fn outside(filter: Option<Code>, path: usize, patterns: &[String]) -> Code {
         code.nodes.len() - 1
     };
     let column = push(Op::Column(path), Type::Path);
-    let is_below = push(Op::Named(column, Test::Under(patterns.to_vec()), true), Type::Bool);
+    let is_below = push(Op::Named(column, Test::under(patterns), true), Type::Bool);
     let is_outside = push(Op::Not(is_below), Type::Bool);
     if column > 0 {
         push(Op::And(column - 1, is_outside), Type::Bool);
@@ -185,7 +189,10 @@ fn over(schema: &Schema, events: &[Event], text: &Text, problems: &mut Problems)
     let Some(table) = schema.tables.iter().position(|table| table.name == name) else {
         let names: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
         let hint = suggestion(name, names.iter().copied());
-        let message = format!("unknown table {}{hint}", quoted(name));
+        let message = match OF_EVENTS.contains(&name) {
+            true => format!("no tables of events are there yet: {}", quoted(&text.text)),
+            false => format!("unknown table {}{hint}", quoted(name)),
+        };
         problems.add(
             text.start(),
             if hint.is_empty() { format!("{message}, expected {}", names.join(", ")) } else { message },
@@ -265,43 +272,17 @@ fn lets(scope: &mut Scope<'_>, raw: &[(Text, Text)], problems: &mut Problems) ->
     lets
 }
 
-/// The condition, with constants that a set replaces.
-fn when(scope: &mut Scope<'_>, known: &Known, problems: &mut Problems) -> Option<Code> {
+/// The condition, with numbers that sets replace, and names and texts of all numbers that may be.
+fn when(
+    scope: &mut Scope<'_>,
+    known: &Known,
+    problems: &mut Problems,
+) -> Option<(Code, Vec<(String, String)>)> {
     let text = needed(known, "when", problems)?;
     let mut tree = tree(text, problems)?;
-    for (name, limit) in &known.raw.limits {
-        let constant = parse::parse(&limit.text).ok().map(|tree| tree.nodes[tree.root].kind.clone());
-        let Some(constant @ NodeKind::Number(..)) = constant else {
-            problems.add(limit.start(), format!("expected a number, found {}", quoted(&limit.text)));
-            continue;
-        };
-        match limits(&tree, &name.text).as_slice() {
-            [only] => tree.nodes[*only].kind = constant,
-            found => {
-                let message = format!(
-                    "`when` of \"{}\" compares {} with a number {} times, expected once",
-                    known.id.text,
-                    quoted(&name.text),
-                    found.len()
-                );
-                problems.add(name.start(), message);
-            }
-        }
-    }
+    let limits = limits::replace(scope, (known, text), &mut tree, problems);
     let code = check::check(scope, check::Over::Group, text, &tree, problems)?;
-    of_type(code, Type::Bool, "when", text, problems)
-}
-
-/// Numbers that a name is compared with.
-fn limits(tree: &Tree, name: &str) -> Vec<usize> {
-    let is_name = |node: usize| matches!(&tree.nodes[node].kind, NodeKind::Name(known) if known == name);
-    let is_number = |node: usize| matches!(tree.nodes[node].kind, NodeKind::Number(..));
-    let of_node = |node: &parse::Node| match node.kind {
-        NodeKind::Binary(Binary::Compare(_), left, right) if is_name(left) && is_number(right) => Some(right),
-        NodeKind::Binary(Binary::Compare(_), left, right) if is_number(left) && is_name(right) => Some(left),
-        _ => None,
-    };
-    tree.nodes.iter().filter_map(of_node).collect()
+    Some((of_type(code, Type::Bool, "when", text, problems)?, limits))
 }
 
 /// What bounds the gain: a word, or an expression.

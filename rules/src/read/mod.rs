@@ -2,6 +2,7 @@
 
 mod build;
 mod fields;
+mod limits;
 mod raw;
 mod refines;
 mod sets;
@@ -36,7 +37,7 @@ pub fn read(sources: &[Source], schema: &Schema) -> Result<Rules, Vec<Problem>> 
     let events = events(&files, &mut problems);
     let defined = definitions(&files, &mut problems);
     let mut raws = rules_of(&files, &mut problems);
-    sets::apply(&files, &mut raws, &mut problems);
+    sets::apply((sources, &files), &mut raws, &mut problems);
     refines::check(&raws, &mut problems);
     let mut rules = Vec::new();
     for raw in raws.values().filter(|raw| !raw.is_off) {

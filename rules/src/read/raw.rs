@@ -127,7 +127,7 @@ pub(super) fn read(file: usize, source: &Source, problems: &mut Problems) -> Raw
     }
     let sets = fields.table("set", problems).map(|sets| sets.named_tables(problems)).unwrap_or_default();
     RawFile {
-        library: fields.text("library", problems).map(|text| text.text),
+        library: fields.text("library", problems).map(|text| text.text).filter(|name| !name.is_empty()),
         defined: (fields.table("define", problems))
             .map(|defined| defined.expressions(MOST_DEFINED, problems))
             .unwrap_or_default(),

@@ -1,15 +1,19 @@
 //! What files change of rules: `[set."sync/barrier"]`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Known;
 use super::raw::{FINDS, MOST_LETS, RawFile, RawSet};
-use crate::source::{Problems, Text, quoted};
+use crate::source::{Place, Problems, Source, Text, quoted};
 use crate::suggest::suggestion;
 
 /// Changes rules. Two files may change the same rule, but not the same key of it: their order has no meaning.
-pub(super) fn apply(files: &[RawFile], rules: &mut BTreeMap<String, Known>, problems: &mut Problems) {
-    let mut was_set = BTreeSet::new();
+pub(super) fn apply(
+    (sources, files): (&[Source], &[RawFile]),
+    rules: &mut BTreeMap<String, Known>,
+    problems: &mut Problems,
+) {
+    let mut was_set: BTreeMap<(String, String), usize> = BTreeMap::new();
     for set in files.iter().flat_map(|file| &file.sets) {
         if problems.is_full() {
             return;
@@ -19,10 +23,10 @@ pub(super) fn apply(files: &[RawFile], rules: &mut BTreeMap<String, Known>, prob
             problems.add(set.id.start(), format!("unknown rule {}{hint}", quoted(&set.id.text)));
             continue;
         };
-        for key in keys(set) {
-            if !was_set.insert((set.id.text.clone(), key.clone())) {
-                let message = format!("{key} of {} is set twice", quoted(&set.id.text));
-                problems.add(set.id.start(), message);
+        for (key, place) in keys(set) {
+            if let Some(first) = was_set.insert((set.id.text.clone(), key.clone()), place.file) {
+                let (id, file) = (quoted(&set.id.text), &sources[first].name);
+                problems.add(place, format!("{key} of {id} is set twice, first in {file}"));
             }
         }
         change(set, known);
@@ -33,20 +37,20 @@ pub(super) fn apply(files: &[RawFile], rules: &mut BTreeMap<String, Known>, prob
     }
 }
 
-/// What a set changes.
-fn keys(set: &RawSet) -> Vec<String> {
-    let has = |key: &str, is_there: bool| is_there.then(|| key.to_owned());
+/// What a set changes, and where it says so.
+fn keys(set: &RawSet) -> Vec<(String, Place)> {
+    let start = |texts: &Vec<Text>| texts.first().map_or(set.id.start(), Text::start);
     let fixed = [
-        has("off", set.is_off.is_some()),
-        has("where", set.filter.is_some()),
-        has("protects", set.protects.is_some()),
-        has("finds.shows", set.shows.is_some()),
+        ("off", set.is_off.map(|_| set.id.start())),
+        ("where", set.filter.as_ref().map(Text::start)),
+        ("protects", set.protects.as_ref().map(start)),
+        ("finds.shows", set.shows.as_ref().map(start)),
     ];
-    let mut keys: Vec<String> = fixed.into_iter().flatten().collect();
-    keys.extend(set.lets.iter().map(|(name, _)| format!("let.{}", name.text)));
-    keys.extend(set.finds.keys().map(|key| format!("finds.{key}")));
-    keys.extend(set.limits.iter().map(|(name, _)| format!("when.{}", name.text)));
-    keys
+    let fixed = fixed.into_iter().filter_map(|(key, place)| Some((key.to_owned(), place?)));
+    let lets = set.lets.iter().map(|(name, _)| (format!("let.{}", name.text), name.start()));
+    let finds = set.finds.iter().map(|(key, text)| (format!("finds.{key}"), text.start()));
+    let limits = set.limits.iter().map(|(name, _)| (format!("when.{}", name.text), name.start()));
+    fixed.chain(lets).chain(finds).chain(limits).collect()
 }
 
 fn change(set: &RawSet, known: &mut Known) {

@@ -134,6 +134,22 @@ fn tables_are_checked() {
 }
 
 #[test]
+fn tables_of_events_that_the_program_does_not_have_are_said_to_be_missing() {
+    let mut schema = schema();
+    schema.tables.retain(|table| !matches!(table.name.as_str(), "pair" | "visit"));
+    for over in ["pair:halo", "visit:halo", "pair"] {
+        let text = when("count() > 0").replace("\"collective\"", &format!("\"{over}\""))
+            + "[[event]]\nid = 'halo'\nbegin = 'x'\nend = 'y'\n";
+        let problems = read_files(&[Source::new("a.toml", text)], &schema).unwrap_err();
+        let message = format!(
+            "no tables of events are there yet: \"{over}\", expected collective, culprit, message, place"
+        );
+        assert_eq!(problems.len(), 1);
+        assert_eq!((problems[0].line, problems[0].column, &problems[0].message), (4, 9, &message));
+    }
+}
+
+#[test]
 fn events_are_checked() {
     let event = |lines: &str| problem(&format!("format = 1\n[[event]]\n{lines}\n"));
     assert_eq!(event("region = 'x'"), "2:1: event without \"id\"");
@@ -387,23 +403,53 @@ fn sets_are_checked() {
         set("[set.'a/b']\nid = 1"),
         "12:1: unknown key \"id\", expected off, where, protects, let, finds, when"
     );
+}
+
+#[test]
+fn numbers_that_sets_put_into_conditions_are_checked() {
+    let base = rule(
+        "by = ['path']\n[rule.let]\nshare = 'sum(wait) / run.all'\nlast = 'most(last_rank, wait)'",
+        "when = 'share >= 1 % and count() > 0 and last != 0 and run.T > 1 s and run.T < 9 s'\nseverity = '1 s'",
+    );
+    let set = |line: &str| problem(&(base.clone() + "[set.'a/b']\n" + line));
+    let times = |count: usize| format!("with a number {count} times, expected once");
+    let named = |name: &str| format!("`when` of \"a/b\" compares \"{name}\"");
     assert_eq!(
-        set("[set.'a/b']\nwhen.share = '2 %'"),
-        "12:6: `when` of \"a/b\" compares \"share\" with a number 0 times, expected once"
+        set("when.shore = '2 %'"),
+        format!("15:6: {} {}, did you mean \"share\"?", named("shore"), times(0))
     );
-    assert_eq!(set("[set.'a/b']\nwhen.share = 'x'"), "12:15: expected a number, found \"x\"");
-    let twice = [
-        Source::new("a.toml", when("count() > 0")),
-        Source::new("b.toml", "format = 1\n[set.'a/b']\nwhere = 'wait > 1 s'"),
-        Source::new("c.toml", "format = 1\n[set.'a/b']\nwhere = 'wait > 2 s'"),
-    ];
-    let problems = read_files(&twice, &schema()).unwrap_err();
-    assert_eq!(problems.len(), 1);
-    assert!(
-        problems[0].to_string().starts_with("c.toml:2:7: where of \"a/b\" is set twice"),
-        "{}",
-        problems[0]
+    assert_eq!(set("when.count = '2'"), format!("15:6: {} {}, as share, last is", named("count"), times(0)));
+    let run = format!("15:7: {} {}, as share, last is", named("run.T"), times(2));
+    assert_eq!(set("when.'run.T' = '2 s'"), run);
+    assert_eq!(set("when.share = '2 ms'"), "15:15: \"when.share\" is time, expected number: \"2 ms\"");
+    assert_eq!(set("when.last = 0.5"), "15:13: \"when.last\" is number, expected count: \"0.5\"");
+    assert_eq!(set("when.share = 'x'"), "15:15: expected a number, found \"x\"");
+    assert_eq!(
+        set("when.share = '2 per cent'"),
+        "15:17: unknown unit \"per\", expected s, ms, us, ns, B, KiB, MiB, GiB, TiB or %"
     );
+    assert!(read(&(base.clone() + "[set.'a/b']\nwhen.share = 2\nwhen.last = 3")).is_ok());
+    let none = when("count() > 0") + "[set.'a/b']\nwhen.share = '2 %'";
+    assert_eq!(problem(&none), format!("12:6: {} {}", named("share"), times(0)));
+}
+
+#[test]
+fn what_two_files_set_is_an_error_at_the_second_place() {
+    let twice = |first: &str, second: &str| {
+        let set = |name: &str, line: &str| Source::new(name, format!("format = 1\n[set.'a/b']\n{line}"));
+        let files = [Source::new("a.toml", when("count() > 0")), set("b.toml", first), set("c.toml", second)];
+        let problems = read_files(&files, &schema()).unwrap_err();
+        assert_eq!(problems.len(), 1);
+        problems[0].to_string().lines().next().unwrap_or_default().to_owned()
+    };
+    let message =
+        |place: &str, key: &str| format!("c.toml:{place}: {key} of \"a/b\" is set twice, first in b.toml");
+    assert_eq!(twice("where = 'wait > 1 s'", "where = 'wait > 2 s'"), message("3:10", "where"));
+    assert_eq!(twice("off = true", "off = true"), message("2:7", "off"));
+    assert_eq!(twice("protects = ['x']", "protects = ['y']"), message("3:14", "protects"));
+    assert_eq!(twice("let.x = '1'", "let.x = '2'"), message("3:5", "let.x"));
+    assert_eq!(twice("finds.title = 'x'", "finds.title = 'y'"), message("3:16", "finds.title"));
+    assert_eq!(twice("finds.shows = ['1']", "finds.shows = ['2']"), message("3:17", "finds.shows"));
 }
 
 #[test]

@@ -141,6 +141,27 @@ fn texts_are_filled_in() {
 }
 
 #[test]
+fn patterns_are_compared_with_whole_names_and_texts_have_shorter_ones() {
+    struct Short;
+    impl crate::Names for Short {
+        fn name(&self, kind: Type, domain: u16, number: i64) -> Option<String> {
+            Known.name(kind, domain, number)
+        }
+        fn printed(&self, kind: Type, domain: u16, number: i64) -> Option<String> {
+            Some(format!("…{}", number + i64::from(domain) + i64::from(kind == Type::Path)))
+        }
+        fn line(&self, path: i64) -> Option<String> {
+            Known.line(path)
+        }
+    }
+    let rules = rules(&filter("under(\"main/solve\")").replace("\"a\"", "\"{most(path, wait)}\""));
+    let totals = gathered(&rules, "collective", &five());
+    let context = crate::Context { run: &run(), names: &Short, cause: &|_, _| None };
+    let findings = rules.evaluate(&totals, &context).findings;
+    assert_eq!((findings[0].rows, findings[0].advice.as_str()), (3, "…1"));
+}
+
+#[test]
 fn a_function_without_parentheses_is_the_only_one_of_the_rule() {
     let text = when("series(bytes > 0 B) >= 1.5").replace("\"a\"", "\"{series:1}\"");
     assert_eq!(found(&text, &five()).findings[0].advice, "1.5");

@@ -5,6 +5,7 @@ use std::fmt;
 use details::advice::{
     AdviceFile, Advised as Entry, AdvisedAlso, AdvisedGain, AdvisedPlace, AdvisedRun, NotEvaluated, SCHEMA,
 };
+use details::advice_words::{COLUMNS, Words};
 
 use super::names;
 use super::summary::printable;
@@ -12,6 +13,7 @@ use crate::advice::{Advice, Advised};
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
+use crate::wire::Half;
 
 /// Advice in words, as the member of the report has it.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,6 +29,7 @@ impl AdviceSummary {
 fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
     let seconds = |ticks: f64| ticks / tools.trace.definitions.clock.resolution as f64;
     let place = |path: ReportPath| AdvisedPlace {
+        cnode: Some(path.to_half()),
         line: names::site(tools.trace, paths, path),
         path: names::path(tools.trace, paths, path),
         region: tools.trace.region_name(paths.region(path)).to_owned(),
@@ -75,80 +78,9 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
     }
 }
 
-/// Writes a text in lines, as long as words allow.
-fn write_wrapped(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    const COLUMNS: usize = 110;
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > COLUMNS {
-            writeln!(f, "       {line}")?;
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    writeln!(f, "       {line}")
-}
-
-/// The word for a confidence.
-fn word(confidence: f64) -> &'static str {
-    match confidence {
-        0.7.. => "high",
-        0.4.. => "fair",
-        _ => "low",
-    }
-}
-
-/// The names of a place, with file and line.
-fn in_words(place: &AdvisedPlace) -> String {
-    match &place.line {
-        Some(line) => format!("{} ({line})", place.path),
-        None => place.path.clone(),
-    }
-}
-
 impl fmt::Display for AdviceSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AdviceFile { advice, run, together, .. } = &self.0;
-        let percent = |seconds: f64| 100.0 * seconds / run.seconds.max(f64::MIN_POSITIVE);
-        if advice.is_empty() {
-            return writeln!(
-                f,
-                "\nNo advice: none of the changes that were tried would save 1 % of the run."
-            );
-        }
-        writeln!(f, "\nAdvice (of a run of {:.3} s; each by itself):", run.seconds)?;
-        for (number, it) in advice.iter().enumerate() {
-            let (how, seconds) =
-                it.gain.expected.map_or(("at most", it.gain.most), |expected| ("about", expected));
-            writeln!(
-                f,
-                "  {}. {how} {seconds:.3} s, {:.1} %   {}: {}   [{}]",
-                number + 1,
-                percent(seconds),
-                it.title,
-                printable(&in_words(&it.place)),
-                word(it.confidence)
-            )?;
-            write_wrapped(f, &printable(&it.text))?;
-            for also in &it.also {
-                let also_in = format!("{}: {}", also.title, in_words(&also.place));
-                writeln!(f, "       or: {} ({:.3} s by itself)", printable(&also_in), also.expected)?;
-            }
-            if let Some(scenario) = &it.scenario {
-                writeln!(f, "       check: --what-if={}", printable(scenario))?;
-            }
-        }
-        if let Some(together) = *together {
-            let which = if advice.iter().all(|it| it.gain.expected.is_some()) {
-                "all of these"
-            } else {
-                "all of these that say \"about\""
-            };
-            writeln!(f, "  {which} together: about {together:.3} s, {:.1} %", percent(together))?;
-        }
-        Ok(())
+        writeln!(f)?;
+        Words { file: &self.0, columns: COLUMNS, printable }.fmt(f)
     }
 }

@@ -248,7 +248,16 @@ fn advice_is_that_of_the_summary_of_the_analysis() {
         let member = Report::open(&report).unwrap().member(ADVICE).unwrap().unwrap();
         let advice = json(&["advice", path]);
         assert_eq!(advice, serde_json::from_slice::<Value>(&member).unwrap(), "{name}");
-        without += usize::from(advice["advice"].as_array().unwrap().is_empty());
+        // Each place is a call path of the report.
+        let first = json(&[path]);
+        let list = first["advice"].as_array().unwrap();
+        without += usize::from(list.is_empty());
+        for it in list {
+            let cnode = it["cnode"].as_u64().unwrap();
+            let tree = json(&["tree", path, "--min", "0"]);
+            let node = tree["nodes"].as_array().unwrap().iter().find(|node| node["cnode"] == cnode).unwrap();
+            assert_eq!(node["path"], it["path"], "{name}");
+        }
     }
     assert_eq!(without, 1, "one of them has nothing to advise");
 }

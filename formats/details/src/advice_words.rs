@@ -26,7 +26,7 @@ pub struct Words<'w> {
 
 impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AdviceFile { advice, run, together, .. } = self.file;
+        let AdviceFile { advice, run, .. } = self.file;
         if advice.is_empty() {
             return writeln!(f, "{}", nothing());
         }
@@ -34,15 +34,10 @@ impl fmt::Display for Words<'_> {
         for (it, number) in advice.iter().zip(1..) {
             self.write_advice(f, number, it)?;
         }
-        if let Some(together) = *together {
-            let which = if advice.iter().all(|it| it.gain.expected.is_some()) {
-                "all of these"
-            } else {
-                "all of these that say \"about\""
-            };
-            writeln!(f, "  {which} together: {}", amount("about", together, run))?;
+        match together(self.file) {
+            Some(together) => writeln!(f, "  {together}"),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -84,6 +79,16 @@ impl Words<'_> {
 /// That advice was looked for, and there is none.
 pub fn nothing() -> &'static str {
     "No advice: none of the changes that were tried would save 1 % of the run."
+}
+
+/// What all that could be replayed saves together, if that is known.
+pub fn together(file: &AdviceFile) -> Option<String> {
+    let which = if file.advice.iter().all(|it| it.gain.expected.is_some()) {
+        "all of these"
+    } else {
+        "all of these that say \"about\""
+    };
+    Some(format!("{which} together: {}", amount("about", file.together?, &file.run)))
 }
 
 /// What a change saves by itself: as replayed, or at most.

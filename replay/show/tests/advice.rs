@@ -118,3 +118,82 @@ fn damaged_member_is_left_out_with_a_message() {
     let failed = run(80, &["advice", path.to_str().unwrap()]);
     assert_eq!((failed.status, failed.results.as_str()), (Status::Failed, ""));
 }
+
+/// The first screen, and what scripts get of it.
+fn first(advice: Option<&AdviceFile>) -> (String, Value) {
+    let text = printed(advice, 120, &[], &[]);
+    assert_eq!((text.status, text.messages.as_str()), (Status::Done, ""));
+    let json = printed(advice, 120, &[], &["--json"]);
+    (text.results, serde_json::from_str(&json.results).unwrap())
+}
+
+#[test]
+fn first_screen_has_advice_in_the_place_of_culprits() {
+    let (text, json) = first(Some(&example::advice()));
+    let expected = "
+Do first
+ 1 Work is not balanced: about 0.037 s, 37.5 % of the run [high]
+   app/main/solve/work (solve.c:42)
+   Rank 0 has most of the work: give each rank as much of it.
+   check: --what-if=balance=main/solve/work
+ 2 Messages are late: at most 0.030 s, 30.0 % of the run [fair]
+   app/main/solve/MPI_Recv (solve.c:42)
+   Send earlier.
+
+Where time went
+";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("More: replay-show advice · tree · "), "{text}");
+    let list = json["advice"].as_array().unwrap();
+    assert_eq!(list.len(), 2);
+    let share = |at: usize| (1000.0 * list[at]["share"].as_f64().unwrap()).round();
+    assert_eq!((&list[0]["cnode"], share(0)), (&4.into(), 375.0));
+    assert_eq!((&list[1]["expected"], share(1)), (&Value::Null, 300.0));
+    // What others wait for stays what it is.
+    assert_eq!(json["actions"], first(None).1["actions"]);
+    assert_eq!(json["advice_together"], Value::Null);
+}
+
+#[test]
+fn first_screen_says_where_advice_was_looked_for_and_there_is_none() {
+    let (text, json) = first(Some(&example::no_advice()));
+    assert!(text.contains(&format!("\nDo first\n {}\n\nWhere", nothing())), "{text}");
+    assert!(!text.contains("others wait") && !text.contains("replay-show advice"), "{text}");
+    assert_eq!(json["advice"], Value::Array(Vec::new()));
+    assert!(!json["actions"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn first_screen_without_advice_promises_no_gain() {
+    let (text, json) = first(None);
+    assert!(text.contains("\nDo first\n 1 Balance work: ") && text.contains("others wait 0.180 s"), "{text}");
+    assert!(!text.contains("of the run [") && !text.contains("advice"), "{text}");
+    assert_eq!((&json["advice"], &json["advice_together"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn first_screen_has_three_of_many_and_what_all_save_only_with_all() {
+    let with = |count: usize| {
+        let one = example::advice().advice.remove(0);
+        let advice = vec![one; count];
+        first(Some(&AdviceFile { advice, together: Some(0.05), ..example::advice() })).0
+    };
+    let text = with(3);
+    assert!(
+        text.contains("\n 3 Work is") && text.contains("\n all of these together: about 0.050 s, 50.0 %\n"),
+        "{text}"
+    );
+    let text = with(5);
+    assert!(text.contains("\n and 2 more (replay-show advice)\n"), "{text}");
+    assert!(!text.contains("\n 4 ") && !text.contains("together"), "{text}");
+}
+
+#[test]
+fn place_that_the_report_does_not_have_is_named_and_not_linked() {
+    let mut advice = example::advice();
+    advice.advice[0].place.cnode = Some(5);
+    advice.advice[1].place.cnode = None;
+    let (text, json) = first(Some(&advice));
+    assert!(text.contains("   app/main/solve/work (solve.c:42)\n"), "{text}");
+    assert_eq!((&json["advice"][0]["cnode"], &json["advice"][1]["cnode"]), (&Value::Null, &Value::Null));
+}

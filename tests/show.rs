@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
+use cubex::Report;
+use details::advice::ADVICE;
 use replay::Semantics;
 use serde_json::Value;
 use show::status::Status;
@@ -201,26 +203,63 @@ pub(crate) fn printed(arguments: &[&str]) -> Result<String, String> {
 fn examples_in_the_documentation_are_what_is_printed() {
     const PAGES: [(&str, &str, &str, usize); 2] = [
         ("README.md", include_str!("../README.md"), "target/demo/trace.cubex", 1),
-        ("docs/show.md", include_str!("../docs/show.md"), "trace.cubex", 6),
+        ("docs/show.md", include_str!("../docs/show.md"), "trace.cubex", 7),
     ];
     let directory = fresh();
     let report = directory.path().join("trace.cubex");
     analyze(&archive("imbalance_chain.4"), &report, Semantics::Corrected).unwrap();
     let path = report.to_str().unwrap();
+    let advised = directory.path().join("advised.cubex");
+    run::analyze([Path::new("--what-if"), Path::new("-o"), &advised, &archive("imbalance_chain.4")])
+        .expect(0);
+    let advised = advised.to_str().unwrap();
     for (name, page, shown, least) in PAGES {
         let mut compared = 0;
         for example in page.split("\n    $ replay-show ").skip(1).filter(|it| !it.starts_with("--json")) {
             let (command, rest) = example.split_once('\n').unwrap();
             let lines = rest.lines().take_while(|line| line.is_empty() || line.starts_with("    "));
             let lines: Vec<&str> = lines.map(|line| line.get(4..).unwrap_or("")).collect();
-            let arguments: Vec<&str> =
-                command.split(' ').map(|word| if word == shown { path } else { word }).collect();
+            let file = |word| match word {
+                "advised.cubex" => advised,
+                word if word == shown => path,
+                word => word,
+            };
+            let arguments: Vec<&str> = command.split(' ').map(file).collect();
             let printed = printed(&arguments).unwrap();
             assert_eq!(printed.trim_end(), lines.join("\n").trim_end(), "{name}: replay-show {command}");
             compared += 1;
         }
         assert!(compared >= least, "{name}: {compared} examples");
     }
+}
+
+#[test]
+fn advice_is_that_of_the_summary_of_the_analysis() {
+    let directory = fresh();
+    let mut without = 0;
+    for name in ["barrier.4", "nxn.8", "late_sender_nb.3", "self_and_null.4"] {
+        let report = directory.path().join(format!("{name}.cubex"));
+        let finished = run::analyze([Path::new("--what-if"), Path::new("-o"), &report, &archive(name)]);
+        finished.expect(0);
+        let path = report.to_str().unwrap();
+        let (status, text, messages) = show(&["advice", path], &[("LANG", "C.UTF-8"), ("COLUMNS", "160")]);
+        assert_eq!((status, messages.as_str()), (Status::Done, ""), "{name}");
+        assert!(finished.stdout.contains(&format!("\n\n{text}\n")), "{name}: {text} in {}", finished.stdout);
+        let member = Report::open(&report).unwrap().member(ADVICE).unwrap().unwrap();
+        let advice = json(&["advice", path]);
+        assert_eq!(advice, serde_json::from_slice::<Value>(&member).unwrap(), "{name}");
+        // Each place is a call path of the report.
+        let first = json(&[path]);
+        let list = first["advice"].as_array().unwrap();
+        without += usize::from(list.is_empty());
+        for it in list {
+            let cnode = it["cnode"].as_u64().unwrap();
+            let tree = json(&["tree", path, "--min", "0"]);
+            let node = tree["nodes"].as_array().unwrap().iter().find(|node| node["cnode"] == cnode).unwrap();
+            assert_eq!(node["path"], it["path"], "{name}");
+        }
+    }
+    assert_eq!(without, 1, "one of them has nothing to advise");
 }
 
 #[test]

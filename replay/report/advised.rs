@@ -7,16 +7,17 @@ use details::advice::{
     AdviceFile, Advised as Entry, AdvisedAlso, AdvisedEvidence, AdvisedGain, AdvisedPlace, AdvisedRun,
     NotEvaluated, SCHEMA,
 };
-
+use details::advice_words::{COLUMNS, Words, place as in_words};
 use rules::{Shown, Type};
 
-use super::advice_words::{Words, in_words};
 use super::names;
+use super::summary::printable;
 use crate::advice::{Advice, AdviceOptions, Advised, WantedAdvice};
 use crate::coverage::{Coverage, Fate};
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
+use crate::wire::Half;
 
 /// Advice in words, as the member of the report has it.
 #[derive(Clone, PartialEq, Debug)]
@@ -58,6 +59,7 @@ impl AdviceSummary {
 fn file(tools: &Tools<'_>, paths: &ReportPaths, coverage: &Coverage, advice: &Advice) -> AdviceFile {
     let seconds = |ticks: f64| ticks / tools.trace.definitions.clock.resolution as f64;
     let place = |path: ReportPath| AdvisedPlace {
+        cnode: Some(path.to_half()),
         line: names::site(tools.trace, paths, path),
         path: names::path(tools.trace, paths, path),
         region: tools.trace.region_name(paths.region(path)).to_owned(),
@@ -125,6 +127,8 @@ fn evidence(shown: &Shown, seconds: impl Fn(f64) -> f64) -> AdvisedEvidence {
 
 impl fmt::Display for AdviceSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Words { file: &self.file, all: self.all }.fmt(f)
+        writeln!(f)?;
+        let (file, all) = (&self.file, self.all);
+        Words { file, all, option: "--advice=all", columns: COLUMNS, printable }.fmt(f)
     }
 }

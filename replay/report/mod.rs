@@ -3,7 +3,6 @@
 mod accounts;
 mod advice;
 mod advice_table;
-mod advice_words;
 mod advised;
 mod cube;
 mod culprits;

@@ -14,7 +14,7 @@ use crate::foreign;
 use crate::short::{keeping, kept, shorten};
 use crate::support::show::json as printed;
 use crate::support::tables::Details;
-use crate::support::{analyze, archive, in_memory};
+use crate::support::{analyze, archive, in_memory, run};
 
 /// Names that want to be more than text.
 const HOSTILE: [&str; 10] = [
@@ -34,6 +34,13 @@ const HOSTILE: [&str; 10] = [
 fn shipped(trace: &str, folder: &Path) -> PathBuf {
     let report = folder.join(format!("{trace}.cubex"));
     analyze(&archive(trace), &report, Semantics::Corrected).unwrap();
+    report
+}
+
+/// Analyzes a trace that ships with the project, and looks for advice.
+fn asked_for_advice(trace: &str, folder: &Path) -> PathBuf {
+    let report = folder.join(format!("{trace}-asked.cubex"));
+    run::analyze([Path::new("--what-if"), Path::new("-o"), &report, &archive(trace)]).expect(0);
     report
 }
 
@@ -130,6 +137,9 @@ pub(super) fn of_all_kinds(folder: &Path) {
     let other = folder.join("foreign.cubex");
     foreign::profile(&other);
     with_overview(&other, "foreign", folder);
+    for (name, trace) in [("advised", "barrier.4"), ("nothing-advised", "self_and_null.4")] {
+        with_overview(&asked_for_advice(trace, folder), name, folder);
+    }
     let report = folder.join("master_worker.6.cubex");
     let hostile = folder.join("hostile.cubex");
     rewrite(&report, &hostile, |cube| rename(cube, |at| HOSTILE[at % HOSTILE.len()].to_owned()));

@@ -117,6 +117,8 @@ pub struct AdvisedGain {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AdvisedPlace {
+    /// Its number in the call tree of the report; null if it has none.
+    pub cnode: Option<u32>,
     /// File and line of the call; null if the trace does not tell.
     pub line: Option<String>,
     /// Its call path, with slashes between names.

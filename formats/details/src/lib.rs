@@ -7,6 +7,7 @@
 //! Deliberately absent: the meaning of tables, which `docs/details.md` describes, and the archive that they are members of.
 
 pub mod advice;
+pub mod advice_words;
 mod codec;
 mod error;
 mod header;

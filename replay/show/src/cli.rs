@@ -39,6 +39,8 @@ struct Cli {
 /// Commands. Each has its arguments and its `run` in its own file.
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Show which changes of the program save run time, and how much
+    Advice(commands::advice::Args),
     /// Explain a metric: what it means, when it is large, what to do
     Explain(commands::explain::Args),
     /// Show the call tree with values of metrics
@@ -79,6 +81,7 @@ enum Command {
 impl Command {
     fn run(&self, output: &mut Output<'_>) -> Result<Status> {
         match self {
+            Command::Advice(args) => commands::advice::run(args, output),
             Command::Explain(args) => commands::explain::run(args, output),
             Command::Tree(args) => commands::tree::run(args, output),
             Command::Ranks(args) => commands::ranks::run(args, output),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cubex::{Cube, Members, Report};
 use details::Table;
+use details::advice::{ADVICE, AdviceFile};
 use details::manifest::{BESIDE, MANIFEST, Manifest, digest, member};
 
 use tracing::debug;
@@ -31,6 +32,8 @@ pub struct Opened {
     pub report: Report,
     /// The manifest of its details: `None` in reports of other programs and without details, or if it is damaged.
     pub manifest: Option<Manifest>,
+    /// What to change first: `None` in reports for which it was not looked for, or if it is damaged.
+    pub advice: Option<AdviceFile>,
     /// Details beside the report, if it has none itself.
     beside: Option<Members>,
     /// Whether it refers to details that cannot be used.
@@ -46,12 +49,17 @@ impl Opened {
     pub fn open(path: &Path, output: &mut Output<'_>) -> Result<Opened> {
         let path = report_at(path)?;
         let report = Report::open(&path)?;
-        let mut opened = Opened { path, report, manifest: None, beside: None, has_wrong_details: false };
+        let mut opened =
+            Opened { path, report, manifest: None, advice: None, beside: None, has_wrong_details: false };
         let (metrics, cnodes) = (opened.cube().metrics.len(), opened.cube().cnodes.len());
         debug!(path = %opened.path.display(), metrics, cnodes, locations = opened.cube().locations.len(), "report opened");
         if let Err(error) = opened.open_details() {
             opened.has_wrong_details = true;
             output.warn(format!("{error}; shown without details (replay-analyze writes them anew)"));
+        }
+        match opened.member_with_advice() {
+            Ok(read) => opened.advice = read.map(|(advice, _)| advice),
+            Err(error) => output.warn(format!("{error}; shown without advice")),
         }
         if let Some(focus) = opened.focus() {
             output.warn(format!("{}: only a part of the run counts: {focus}", opened.path.display()));
@@ -82,6 +90,30 @@ impl Opened {
             self.manifest = Some(manifest.map_err(wrong)?);
         }
         Ok(())
+    }
+
+    /// The member with advice, read and as it is; `None` if the report does not have it.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is damaged.
+    fn member_with_advice(&self) -> Result<Option<(AdviceFile, Vec<u8>)>> {
+        let Some(bytes) = self.report.member(ADVICE)? else { return Ok(None) };
+        let advice = AdviceFile::parse(&bytes);
+        let wrong = |error| Error::new(format!("member {error}")).in_file(&self.path);
+        Ok(Some((advice.map_err(wrong)?, bytes)))
+    }
+
+    /// Advice, with the bytes of its member.
+    ///
+    /// # Errors
+    /// If it cannot be read, is damaged, or the report does not have it; the message says how to get it.
+    pub fn required_advice(&self) -> Result<(AdviceFile, Vec<u8>)> {
+        self.member_with_advice()?.ok_or_else(|| {
+            Error::new(format!(
+                "{}: no member {ADVICE}, which this command needs: replay-analyze --what-if EXPERIMENT looks for advice",
+                self.path.display()
+            ))
+        })
     }
 
     /// The contents of a member of the report, or of the details beside it.

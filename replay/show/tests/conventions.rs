@@ -67,6 +67,11 @@ fn json_of_every_command_follows_its_schema() {
     }
     commands.push(vec!["diff", foreign, foreign]);
     commands.push(vec!["check", foreign, "--fail-if", "coverage < 50%", "--missing", "pass"]);
+    let [advised, none] = ["advised", "none"].map(|name| directory.path().join(format!("{name}.cubex")));
+    example::write_with_advice(&advised, &example::advice());
+    example::write_with_advice(&none, &example::no_advice());
+    let [advised, none] = [&advised, &none].map(|path| path.to_str().unwrap());
+    commands.extend([vec![advised], vec![none]]);
     // Both sides have culprits, and not the same ones.
     let (here, there) = (directory.path().join("here.cubex"), directory.path().join("there.cubex"));
     Chain::default().write(&here);

@@ -1,5 +1,6 @@
 //! Integration tests of `replay-show`. One binary; each topic is a module.
 
+mod advice;
 mod compare;
 mod conventions;
 mod damage;

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { go, open, skip } from "./browser.mjs";
+import { go, open, settled, skip } from "./browser.mjs";
 import { VIEWS, named, pages, screenshots, words } from "./support.mjs";
 
 test("no view of any report asks for anything or complains", { skip }, async () => {
@@ -36,6 +36,40 @@ test("what nobody has analysed is not shown as zero", { skip }, async () => {
     assert.doesNotMatch(await page.locator(".center").innerText(), /the 0 severest|0\.000\s?s.*\n?Waiting \(all\)/);
   }
   await close();
+});
+
+test("advice stands in the place of what others wait for, and leads to its call paths", { skip }, async () => {
+  const { address, json } = named("advised");
+  const { page, complaints, close } = await open(address);
+  const shown = json.overview.advice.slice(0, 3);
+  assert.ok(shown.length > 0);
+  const items = (await page.locator("#first-actions li").allInnerTexts()).map(words);
+  assert.equal(items.length, shown.length);
+  for (const [at, it] of shown.entries()) {
+    const gain = `${it.expected === null ? "at most" : "about"} ${(it.expected ?? it.most).toFixed(3)} s, ${(100 * it.share).toFixed(1)} % of the run`;
+    for (const text of [it.title, gain, it.path, it.text, `--what-if=${it.scenario}`]) assert.ok(items[at].includes(words(text)), `${text} in ${items[at]}`);
+  }
+  assert.ok(!words(await page.locator("#first-actions").innerText()).includes("others wait"));
+  // The numbers of "Look at it" are those of what others wait for.
+  assert.equal(await page.locator("button", { hasText: " in Calls" }).count(), 0);
+  await page.locator("#first-actions li a").first().click();
+  await settled(page);
+  assert.equal(await page.evaluate(() => document.querySelector(".center").dataset.view), "calls");
+  const selected = page.locator('[role=tree][aria-label="Call paths"] [aria-selected=true]');
+  assert.ok(words(await selected.innerText()).includes(shown[0].path.split("/").at(-1)), await selected.innerText());
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test("where no advice was found the page says so, and where it was not looked for nothing is promised", { skip }, async () => {
+  for (const [name, expected] of [["nothing-advised", /No advice: none of the changes that were tried would save 1 % of the run\./], ["wrong_order_diff.4", /others wait/]]) {
+    const { page, close } = await open(named(name).address);
+    const text = words(await page.locator("#first-actions").innerText());
+    assert.match(text, expected);
+    assert.doesNotMatch(text, /about|at most/);
+    assert.equal(await page.locator("button", { hasText: " in Calls" }).count() > 0, name === "wrong_order_diff.4");
+    await close();
+  }
 });
 
 test("hostile names are text everywhere", { skip }, async () => {

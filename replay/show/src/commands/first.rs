@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use details::advice::AdviceFile;
+use details::advice_words;
 use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Output, Style, Table};
-use crate::overview::{Costs, Overview, words};
+use crate::overview::{Costs, Overview, advice, words};
 use crate::paths;
 use crate::status::Status;
 use crate::values::{Unit, Values};
@@ -30,7 +32,10 @@ pub fn run(file: &Path, output: &mut Output<'_>) -> Result<Status> {
     for sentence in &overview.headline {
         document.text(Line::styled(sentence.clone(), Style::Strong).indented(2));
     }
-    add_actions(&values, &overview, &mut document);
+    match &overview.advice {
+        Some(advice) => add_advice(advice, &mut document),
+        None => add_actions(&values, &overview, &mut document),
+    }
     document.gap();
     add_classes(&overview, &mut document);
     match crate::commands::time::waiting_line(&opened, output.screen(), OVER_TIME.min(output.screen().width))
@@ -48,6 +53,36 @@ pub fn run(file: &Path, output: &mut Output<'_>) -> Result<Status> {
     document.text(Line::styled(more(&opened, &overview), Style::Dim));
     output.print(&document)?;
     Ok(Status::Done)
+}
+
+/// What the analysis advises, or that it looked for advice and there is none.
+fn add_advice(file: &AdviceFile, document: &mut Document) {
+    document.gap();
+    document.text(Line::styled(words::DO_FIRST, Style::Strong));
+    if let Some(coverage) = advice_words::little_coverage(&file.run) {
+        document.text(Line::from(coverage).indented(1));
+    }
+    let (shown, _) = advice::first(file);
+    if shown.is_empty() {
+        for line in advice_words::nothing(file, words::ALL) {
+            document.text(Line::from(line).indented(1));
+        }
+        return;
+    }
+    for (it, number) in shown.iter().zip(1..) {
+        let line = Line::from(format!("{number}\u{a0}")).and(it.title.clone(), Style::Plain);
+        let gain = format!(": {}", words::gain(file, it));
+        document.text(line.and(gain, Style::Good).indented(1));
+        document.text(Line::from(advice_words::place(&it.place)).indented(3));
+        document.text(Line::styled(it.text.clone(), Style::Dim).indented(3));
+        if let Some(scenario) = &it.scenario {
+            // An option to be copied is whole.
+            document.picture(Line::styled(advice_words::check(scenario), Style::Dim).indented(3));
+        }
+    }
+    if let Some(further) = words::further(file) {
+        document.text(Line::styled(further, Style::Dim).indented(1));
+    }
 }
 
 fn add_actions(values: &Values<'_>, overview: &Overview, document: &mut Document) {
@@ -104,6 +139,8 @@ fn add_trust(opened: &Opened, overview: &Overview, document: &mut Document) {
 
 /// Where there is more.
 fn more(opened: &Opened, overview: &Overview) -> String {
+    let advice = overview.advice.as_ref().is_some_and(|file| !file.advice.is_empty());
+    let advice = if advice { "advice · " } else { "" };
     let commands =
         if opened.manifest.is_some() { "tree · ranks · time · waits · matrix" } else { "tree · ranks" };
     let mut explained: Vec<&str> = Vec::new();
@@ -114,7 +151,7 @@ fn more(opened: &Opened, overview: &Overview) -> String {
         }
     }
     let explain: String = explained.iter().map(|metric| format!(" · explain {metric}")).collect();
-    format!("More: replay-show {commands}{explain}")
+    format!("More: replay-show {advice}{commands}{explain}")
 }
 
 fn add_facts(opened: &Opened, values: &Values<'_>, overview: &Overview, document: &mut Document) {
@@ -151,6 +188,26 @@ fn add_facts(opened: &Opened, values: &Values<'_>, overview: &Overview, document
         })
     });
     document.fact("actions", actions.collect::<Value>());
+    let advice = overview.advice.as_ref().map(|file| {
+        let advised = file.advice.iter().map(|it| {
+            json!({
+                "rule": it.rule,
+                "title": it.title,
+                "text": it.text,
+                "cnode": advice::cnode(values.cube(), &it.place).map(|cnode| cnode.0),
+                "path": it.place.path,
+                "place": it.place.line,
+                "most": it.gain.most,
+                "expected": it.gain.expected,
+                "share": advice::share(file, it),
+                "confidence": it.confidence,
+                "scenario": it.scenario,
+            })
+        });
+        advised.collect::<Value>()
+    });
+    document.fact("advice", advice);
+    document.fact("advice_together", overview.advice.as_ref().and_then(|file| file.together));
     let findings = overview.findings.as_ref().map(|findings| {
         let findings = findings.iter().map(|finding| {
             json!({"class": finding.class, "name": finding.name, "count": finding.count, "meaning": finding.meaning})

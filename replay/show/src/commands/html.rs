@@ -72,8 +72,10 @@ fn of_report(args: &Args, file: &Path, output: &mut Output<'_>) -> Result<Status
         opened.path.file_name().unwrap_or(OsStr::new("report")).to_string_lossy().into_owned()
     };
     let place = Place::of(args, Path::new(&named(&opened)));
-    if args.anonymous {
-        page::anonymous(&mut opened);
+    if args.anonymous
+        && let Some(left_out) = page::anonymous(&mut opened)
+    {
+        output.warn(left_out);
     }
     let name = named(&opened);
     let title = args.title.clone().unwrap_or_else(|| name.clone());

@@ -2,6 +2,7 @@
 //!
 //! `run` gets the arguments and the [`Output`](crate::output::Output), and returns the exit status.
 
+pub mod advice;
 pub mod check;
 pub mod diff;
 pub mod explain;

@@ -18,18 +18,21 @@ pub(super) fn json(document: &Document) -> String {
         });
         object.insert(table.key.to_owned(), rows.collect());
     }
-    let text = serde_json::to_string_pretty(&Value::Object(object)).unwrap_or_default();
-    // Within strings only, as all else is ASCII.
-    let mut escaped = String::with_capacity(text.len() + 1);
-    for letter in text.chars() {
-        if is_hostile(letter) && letter != '\n' {
+    escaped(&serde_json::to_string_pretty(&Value::Object(object)).unwrap_or_default()) + "\n"
+}
+
+/// JSON without hostile characters, which can be within strings only.
+pub(crate) fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len() + 1);
+    for letter in json.chars() {
+        // Space between values; strings have none of these as they are.
+        if is_hostile(letter) && !matches!(letter, '\n' | '\r' | '\t') {
             let mut units = [0; 2];
             letter.encode_utf16(&mut units).iter().for_each(|unit| escaped += &format!("\\u{unit:04x}"));
         } else {
             escaped.push(letter);
         }
     }
-    escaped.push('\n');
     escaped
 }
 

@@ -19,6 +19,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use clap::Args;
 
+pub(crate) use data::escaped;
 pub use document::{Cell, Column, Document, Part, Shown, Table};
 pub use line::{Line, Span, Style};
 pub use progress::Written;

@@ -3,6 +3,7 @@
 //! From the manifest if the report has one, else from its metrics: reports of other programs have an overview, too.
 
 mod actions;
+pub mod advice;
 mod classes;
 mod communication;
 mod costs;
@@ -20,6 +21,8 @@ pub use culprits::culprits;
 pub use findings::{Finding, coverage, findings};
 pub use headline::{LEAST_COVERAGE, headline};
 pub use run::Run;
+
+use details::advice::AdviceFile;
 
 use crate::error::Result;
 use crate::opened::Opened;
@@ -51,8 +54,10 @@ pub struct Overview {
     pub headline: Vec<String>,
     /// Delay costs of all places; `None` if the report has no root causes.
     pub costs: Option<Costs>,
-    /// What to do first.
+    /// The places that others wait for most: what to do first, if there is no advice.
     pub actions: Vec<Action>,
+    /// What to change first, and what that saves; `None` if it was not looked for.
+    pub advice: Option<AdviceFile>,
     /// Where time went, the most first.
     pub classes: Vec<ClassTime>,
 }
@@ -94,6 +99,7 @@ impl Overview {
             headline,
             costs,
             actions,
+            advice: opened.advice.clone(),
             classes,
         })
     }

@@ -1,5 +1,7 @@
 //! Words of the first screen: the same on the terminal and in the page.
 
+use details::advice::{AdviceFile, Advised};
+use details::advice_words;
 use details::manifest::Doubt;
 
 use super::{Action, ClassTime, Costs, Overview};
@@ -73,6 +75,25 @@ pub fn coverage_and_findings(overview: &Overview) -> Vec<String> {
         });
     }
     parts
+}
+
+/// How all advice of a report is printed.
+pub const ALL: &str = "replay-show advice --all";
+
+/// What a change saves that is advised, and how sure that is.
+pub fn gain(file: &AdviceFile, advised: &Advised) -> String {
+    // Numbers keep their units.
+    let gain =
+        advice_words::gain(&advised.gain, &file.run).replace(" s,", "\u{a0}s,").replace(" %", "\u{a0}%");
+    format!("{gain} of the run [{}]", advice_words::confidence(advised.confidence))
+}
+
+/// What there is behind the advice on the first screen.
+pub fn further(file: &AdviceFile) -> Option<String> {
+    match super::advice::first(file) {
+        (_, 0) => advice_words::together(file, "all of these"),
+        (_, others) => Some(format!("and {others} more (replay-show advice)")),
+    }
 }
 
 /// What others wait because of the place of an action.

@@ -46,13 +46,15 @@ const OPENMP: [&str; 26] = [
 /// The name of reports without one.
 const FILE: &str = "report.cubex";
 
-/// Replaces all names of an open report. Errors about its details will not say where it lies, either.
-pub(crate) fn anonymous(opened: &mut Opened) {
+/// Replaces all names of an open report. Errors about its details will not say where it lies, either. Returns what is left out.
+pub(crate) fn anonymous(opened: &mut Opened) -> Option<&'static str> {
     opened.report.describe(describe);
     if let Some(manifest) = &mut opened.manifest {
         hide(manifest);
     }
     opened.path = PathBuf::from(FILE);
+    // Its texts, and the rules of users, are full of names.
+    opened.advice.take().map(|_| "not in the page: advice, whose texts have names of the program")
 }
 
 /// Numbers of files, in the order in which they are met.

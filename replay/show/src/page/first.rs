@@ -1,6 +1,8 @@
 //! First screen of the page as HTML and SVG: complete without scripts and styles, with the words of the terminal's.
 
 use cubex::LocationId;
+use details::advice::AdviceFile;
+use details::advice_words;
 
 use super::html::Html;
 use super::{colours, end, svg};
@@ -8,9 +10,9 @@ use crate::commands::time::waiting_over_time;
 use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;
 use crate::output::numbers;
-use crate::overview::{Overview, words};
-use crate::places;
+use crate::overview::{Overview, advice, words};
 use crate::values::{Values, WAITING};
+use crate::{paths, places};
 
 /// Cells of the picture over time.
 const OVER_TIME: usize = 120;
@@ -39,7 +41,10 @@ pub(super) fn first(
         html.element("p", &[], sentence);
     }
     html.close("div");
-    add_actions(values, overview, &mut html);
+    match &overview.advice {
+        Some(advice) => add_advice(values, advice, &mut html),
+        None => add_actions(values, overview, &mut html),
+    }
     add_classes(overview, &mut html);
     match waiting_over_time(opened, OVER_TIME) {
         Ok(None) => {}
@@ -56,6 +61,52 @@ pub(super) fn first(
     add_trust(opened, overview, &mut html);
     html.close("div");
     Ok(html)
+}
+
+/// What the analysis advises, or that it looked for advice and there is none.
+fn add_advice(values: &Values<'_>, file: &AdviceFile, html: &mut Html) {
+    let (shown, _) = advice::first(file);
+    html.open("section", &[("id", "first-actions")]);
+    html.element("h2", &[], words::DO_FIRST);
+    if let Some(coverage) = advice_words::little_coverage(&file.run) {
+        html.element("p", &[], &coverage);
+    }
+    if shown.is_empty() {
+        for line in advice_words::nothing(file, words::ALL) {
+            html.element("p", &[], &line);
+        }
+        html.close("section");
+        return;
+    }
+    html.open("ol", &[]);
+    for it in shown {
+        html.open("li", &[("data-advice", &it.rule)]);
+        html.open("p", &[]).inline("strong", &it.title);
+        html.text(&format!(": {}", words::gain(file, it))).close("p");
+        html.open("p", &[("class", "evidence")]);
+        let place = advice_words::place(&it.place);
+        match advice::cnode(values.cube(), &it.place) {
+            // Scripts go to the view that it says.
+            Some(cnode) => {
+                let target = format!("#v=calls&m=time&p={:08x}", paths::hash(values.cube(), cnode));
+                html.open("a", &[("href", &target)]).text(&place).raw("</a>");
+            }
+            None => {
+                html.text(&place);
+            }
+        }
+        html.close("p");
+        html.element("p", &[("class", "advice")], &it.text);
+        if let Some(scenario) = &it.scenario {
+            html.open("p", &[("class", "advice")]).inline("code", &advice_words::check(scenario)).close("p");
+        }
+        html.close("li");
+    }
+    html.close("ol");
+    if let Some(further) = words::further(file) {
+        html.element("p", &[("class", "limit")], &further);
+    }
+    html.close("section");
 }
 
 fn add_actions(values: &Values<'_>, overview: &Overview, html: &mut Html) {

@@ -1,11 +1,13 @@
 //! The first screen of a page: the words of the terminal, complete without scripts, and names that are text.
 
+use details::advice::{ADVICE, AdviceFile};
+use details::advice_words::nothing;
 use serde_json::Value;
 use show::status::Status;
 
 use super::Made;
-use crate::support::example::Names;
-use crate::support::run;
+use crate::support::example::{self, Names};
+use crate::support::{Printed, run};
 
 /// A text with the escapes of HTML undone, and lines joined.
 pub(super) fn text(html: &str) -> String {
@@ -166,4 +168,47 @@ fn what_does_not_fit_is_left_out_and_said() {
     assert!(printed.messages.contains("does not fit into the page"), "{}", printed.messages);
     assert_eq!(all.messages, "");
     assert!(small.len() < large.len() && small.contains("because of work on rank 0"));
+}
+
+/// A page of the example with the member of advice.
+fn advised(advice: &AdviceFile, more: &[&str]) -> (Printed, String) {
+    let made = Made::new(&Names::default(), |members| members.push((ADVICE.into(), advice.to_bytes())));
+    made.page(more)
+}
+
+#[test]
+fn advice_is_in_the_place_of_culprits_with_links_to_its_call_paths() {
+    let mut advice = example::advice();
+    advice.advice[0].title = "<b>Work</b> is not balanced".into();
+    advice.advice[1].place.cnode = None;
+    let (_, page) = advised(&advice, &[]);
+    assert!(page.contains("&lt;b&gt;Work&lt;/b&gt; is not balanced</strong>: about 0.037"), "{page}");
+    // The hash of the call path, as in the ids of actions.
+    let link = "<a href=\"#v=calls&amp;m=time&amp;p=8241f21d\">app/main/solve/work (solve.c:42)</a>";
+    assert!(page.contains(link), "{page}");
+    assert!(page.contains("app/main/solve/MPI_Recv (solve.c:42)") && page.matches("href=").count() == 1);
+    let words = text(&page);
+    assert!(words.contains("at most 0.030 s, 30.0 % of the run [fair]"), "{words}");
+    assert!(words.contains("check: --what-if=balance=main/solve/work"), "{words}");
+    assert!(!words.contains("others wait 0.180"), "{words}");
+    assert!(page.contains("\"has_advice\":true"));
+}
+
+#[test]
+fn page_says_where_there_is_no_advice_and_where_it_was_not_looked_for() {
+    let do_first = |page: &str| {
+        let section = page.split_once("id=\"first-actions\"").unwrap().1;
+        text(section.split_once("</section>").unwrap().0)
+    };
+    let none = do_first(&advised(&example::no_advice(), &[]).1);
+    assert_eq!(none, format!("Do first {}", nothing()));
+    let (_, page) = Made::new(&Names::default(), |_| {}).page(&[]);
+    assert!(page.contains("\"has_advice\":false") && do_first(&page).contains("others wait 0.180"));
+}
+
+#[test]
+fn anonymous_pages_have_no_advice_and_say_so() {
+    let (printed, page) = advised(&example::advice(), &["--anonymous"]);
+    assert!(printed.messages.contains("not in the page: advice"), "{}", printed.messages);
+    assert!(!page.contains("solve") && text(&page).contains("others wait 0.180"), "{page}");
 }

@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use cubex::{CnodeId, MetricId, Region};
+use details::advice::{
+    ADVICE, AdviceFile, Advised, AdvisedAlso, AdvisedGain, AdvisedPlace, AdvisedRun, SCHEMA as ADVICE_SCHEMA,
+};
 use details::manifest::{
     Class, Clocks, Communicator, Complete, Coverage, Culprit, Finding, IterationCause, Kind, Level, MainLoop,
     Manifest, Member, Metric, Part, SCHEMA, Summary, member,
@@ -49,6 +52,63 @@ pub(crate) fn write(path: &Path, names: &Names, change: impl FnOnce(&mut Vec<(St
     let members: Vec<(&str, &[u8])> =
         members.iter().map(|(name, bytes)| (name.as_str(), &bytes[..])).collect();
     report(names).write(path, &members);
+}
+
+/// Writes the report with the member of advice.
+pub(crate) fn write_with_advice(path: &Path, advice: &AdviceFile) {
+    write(path, &Names::default(), |members| members.push((ADVICE.into(), advice.to_bytes())));
+}
+
+/// Advice for the report: of the work, as replayed, and of the barrier, at most.
+pub(crate) fn advice() -> AdviceFile {
+    let place = |cnode, path: &str, region: &str| AdvisedPlace {
+        cnode: Some(cnode),
+        line: Some("solve.c:42".into()),
+        path: path.into(),
+        region: region.into(),
+    };
+    let work = Advised {
+        also: vec![AdvisedAlso {
+            expected: 0.015,
+            place: place(6, "app/main/solve/MPI_Barrier", "MPI_Barrier"),
+            rule: "sync/barrier".into(),
+            scenario: Some("remove=main/solve/MPI_Barrier".into()),
+            title: "Ranks wait at a barrier that may not be needed".into(),
+        }],
+        confidence: 0.9,
+        gain: AdvisedGain { by: "path".into(), expected: Some(0.0375), most: 0.045 },
+        place: place(4, "app/main/solve/work", "work"),
+        rule: "work/static".into(),
+        scenario: Some("balance=main/solve/work".into()),
+        seconds: 0.18,
+        share: 0.5,
+        text: "Rank 0 has most of the work: give each rank as much of it.".into(),
+        title: "Work is not balanced".into(),
+    };
+    let receive = Advised {
+        also: Vec::new(),
+        confidence: 0.5,
+        gain: AdvisedGain { by: "wait".into(), expected: None, most: 0.03 },
+        place: place(5, "app/main/solve/MPI_Recv", "MPI_Recv"),
+        rule: "mylib/late".into(),
+        scenario: None,
+        seconds: 0.18,
+        share: 0.5,
+        text: "Send earlier.".into(),
+        title: "Messages are late".into(),
+    };
+    AdviceFile {
+        advice: vec![work, receive],
+        not_evaluated: Vec::new(),
+        run: AdvisedRun { conserve_bound: 0.045, locations: 4, seconds: 0.1, wait_bound: 0.03 },
+        schema: ADVICE_SCHEMA.into(),
+        together: None,
+    }
+}
+
+/// Advice as it is where none was found.
+pub(crate) fn no_advice() -> AdviceFile {
+    AdviceFile { advice: Vec::new(), ..advice() }
 }
 
 /// The report without its details.

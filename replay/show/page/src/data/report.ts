@@ -39,6 +39,8 @@ export interface Report {
   has_server: boolean;
   is_exact: boolean;
   actions: { id: string; cnode: number; metric: string | null; place: string }[];
+  /** Whether the first screen has advice in the place of actions. */
+  has_advice: boolean;
   classes: TimeClass[];
   levels: Level[];
   metrics: (Metric | null)[];

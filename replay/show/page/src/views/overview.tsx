@@ -23,12 +23,15 @@ export function Overview() {
   const waits = useMemo(() => waitRows(page.data), [page.data, page.version]);
   const first = (metric: string) => waitsOfMetric(page.data, waits, metric)[0]?.number ?? null;
   const ranks = (first: number) => page.change({ view: "ranks", metric: "waiting", isOwn: false, path: null, location: first });
+  // Advice has links of its own.
+  const actions = report.has_advice ? [] : report.actions;
+  const hasRanks = report.run.waiting !== null && isAnalysed(report) && places.count > 1;
   return (
     <div class="further">
-      {report.actions.length > 0 && (
+      {(actions.length > 0 || (report.has_advice && hasRanks)) && (
         <nav aria-label="Look at what to do first">
           <h2>Look at it</h2>
-          {report.actions.map((action, at) => (
+          {actions.map((action, at) => (
             <p key={action.id}>
               {at + 1}{" "}
               <button type="button" onClick={() => page.change({ view: "calls", metric: "delay", isOwn: false, path: calls.hash(action.cnode), isAlone: false })}>
@@ -46,7 +49,7 @@ export function Overview() {
               )}
             </p>
           ))}
-          {report.run.waiting !== null && isAnalysed(report) && places.count > 1 && (
+          {hasRanks && (
             <p><button type="button" onClick={() => ranks(0)}>waiting of all ranks</button></p>
           )}
         </nav>

@@ -39,6 +39,7 @@ pub(super) fn report(source: &Source<'_>, limits: &[String]) -> Value {
         "has_server": options.has_server,
         "is_exact": cube.locations.len() <= EXACT,
         "actions": actions.collect::<Value>(),
+        "has_advice": overview.advice.is_some(),
         "classes": classes(source),
         "levels": manifest.map_or(json!([]), |it| json!(it.levels)),
         "metrics": metrics(source),

@@ -173,7 +173,7 @@ mod tests {
         );
         let all = print("x").unwrap_err();
         assert!(
-            all.starts_with("no rule \"x\", expected one of master/prefetch, ")
+            all.starts_with("no rule \"x\", expected one of master/bottleneck, ")
                 && all.ends_with("work/static"),
             "{all}"
         );

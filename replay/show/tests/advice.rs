@@ -3,6 +3,7 @@
 use details::advice::{ADVICE, AdviceFile};
 use details::advice_words::nothing;
 use serde_json::Value;
+use show::overview::words::ALL;
 use show::status::Status;
 
 use crate::support::example::{self, Names};
@@ -64,7 +65,10 @@ fn the_first_of_many_are_not_said_to_save_what_all_do() {
 
 #[test]
 fn none_is_said_where_advice_was_looked_for() {
-    assert_eq!(of(&example::no_advice(), 120, &[]), format!("{}\n", nothing()));
+    assert_eq!(
+        of(&example::no_advice(), 120, &[]),
+        format!("{}\n", nothing(&example::no_advice(), "--all").join("\n"))
+    );
 }
 
 #[test]
@@ -157,7 +161,10 @@ Where time went
 #[test]
 fn first_screen_says_where_advice_was_looked_for_and_there_is_none() {
     let (text, json) = first(Some(&example::no_advice()));
-    assert!(text.contains(&format!("\nDo first\n {}\n\nWhere", nothing())), "{text}");
+    assert!(
+        text.contains(&format!("\nDo first\n {}\n\nWhere", nothing(&example::no_advice(), ALL).join("\n "))),
+        "{text}"
+    );
     assert!(!text.contains("others wait") && !text.contains("replay-show advice"), "{text}");
     assert_eq!(json["advice"], Value::Array(Vec::new()));
     assert!(!json["actions"].as_array().unwrap().is_empty());

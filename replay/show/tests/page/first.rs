@@ -201,7 +201,10 @@ fn page_says_where_there_is_no_advice_and_where_it_was_not_looked_for() {
         text(section.split_once("</section>").unwrap().0)
     };
     let none = do_first(&advised(&example::no_advice(), &[]).1);
-    assert_eq!(none, format!("Do first {}", nothing()));
+    assert_eq!(
+        none,
+        format!("Do first {}", nothing(&example::no_advice(), "replay-show advice --all").join(" "))
+    );
     let (_, page) = Made::new(&Names::default(), |_| {}).page(&[]);
     assert!(page.contains("\"has_advice\":false") && do_first(&page).contains("others wait 0.180"));
 }

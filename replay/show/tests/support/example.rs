@@ -76,6 +76,9 @@ pub(crate) fn advice() -> AdviceFile {
             title: "Ranks wait at a barrier that may not be needed".into(),
         }],
         confidence: 0.9,
+        evidence: Vec::new(),
+        hidden: None,
+        library: None,
         gain: AdvisedGain { by: "path".into(), expected: Some(0.0375), most: 0.045 },
         place: place(4, "app/main/solve/work", "work"),
         rule: "work/static".into(),
@@ -88,6 +91,9 @@ pub(crate) fn advice() -> AdviceFile {
     let receive = Advised {
         also: Vec::new(),
         confidence: 0.5,
+        evidence: Vec::new(),
+        hidden: None,
+        library: None,
         gain: AdvisedGain { by: "wait".into(), expected: None, most: 0.03 },
         place: place(5, "app/main/solve/MPI_Recv", "MPI_Recv"),
         rule: "mylib/late".into(),
@@ -100,7 +106,14 @@ pub(crate) fn advice() -> AdviceFile {
     AdviceFile {
         advice: vec![work, receive],
         not_evaluated: Vec::new(),
-        run: AdvisedRun { conserve_bound: 0.045, locations: 4, seconds: 0.1, wait_bound: 0.03 },
+        run: AdvisedRun {
+            conserve_bound: 0.045,
+            coverage: Some(1.0),
+            least_percent: 1.0,
+            locations: 4,
+            seconds: 0.1,
+            wait_bound: 0.03,
+        },
         schema: ADVICE_SCHEMA.into(),
         together: None,
     }

@@ -110,7 +110,7 @@ impl Opened {
     pub fn required_advice(&self) -> Result<(AdviceFile, Vec<u8>)> {
         self.member_with_advice()?.ok_or_else(|| {
             Error::new(format!(
-                "{}: no member {ADVICE}, which this command needs: replay-analyze --what-if EXPERIMENT looks for advice",
+                "{}: no member {ADVICE}, which this command needs: replay-analyze --advice EXPERIMENT looks for advice",
                 self.path.display()
             ))
         })

@@ -71,7 +71,7 @@ fn json_of_every_command_follows_its_schema() {
     example::write_with_advice(&advised, &example::advice());
     example::write_with_advice(&none, &example::no_advice());
     let [advised, none] = [&advised, &none].map(|path| path.to_str().unwrap());
-    commands.extend([vec![advised], vec![none]]);
+    commands.extend([vec![advised], vec![none], vec!["diff", advised, none], vec!["diff", advised, &path]]);
     // Both sides have culprits, and not the same ones.
     let (here, there) = (directory.path().join("here.cubex"), directory.path().join("there.cubex"));
     Chain::default().write(&here);

@@ -3,6 +3,7 @@
 //!
 //! Nothing that one side did not measure is taken as 0: such a value is `None`, and is named instead of compared.
 
+pub mod advice;
 mod alignment;
 pub mod calls;
 pub mod changes;

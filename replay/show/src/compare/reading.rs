@@ -4,6 +4,7 @@ use cubex::CnodeId;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use super::advice::RunAdvice;
 use super::calls::{self, Call};
 use crate::error::{Error, Result, or_obstacle};
 use crate::opened::Opened;
@@ -165,6 +166,8 @@ pub struct Reading<'r> {
     pub findings: Option<Vec<FindingCount>>,
     /// Culprits; `None` without a manifest.
     pub culprits: Option<Vec<Culprit>>,
+    /// Advice; `None` if it was not looked for, or of a line of a history, which does not have it.
+    pub advice: Option<RunAdvice>,
     /// Metrics by unique name, and the pseudo-metrics.
     pub metrics: FxHashMap<String, MetricSums>,
     /// Metrics that are there, but whose values cannot be computed.
@@ -224,6 +227,7 @@ impl<'r> Reading<'r> {
                     culprits.into_iter().map(culprit).collect()
                 },
             ),
+            advice: opened.advice.as_ref().map(RunAdvice::of),
             metrics: FxHashMap::default(),
             obstacles: Vec::new(),
             calls: calls::of_report(cube),
@@ -259,6 +263,7 @@ impl<'r> Reading<'r> {
             coverage: None,
             findings: None,
             culprits: None,
+            advice: None,
             metrics: FxHashMap::default(),
             obstacles: Vec::new(),
             is_counted: vec![true; calls.len()],

@@ -330,6 +330,9 @@ fn sentence(gate: &Gate, numbers: &Numbers, outcome: Outcome) -> String {
         }
         None => words(&numbers.b),
     };
+    if let Some(counted) = numbers.counted {
+        text += &format!(", counting {counted}");
+    }
     if outcome == Outcome::Unclear {
         text += ", which so few runs do not show with certainty";
     }

@@ -64,8 +64,21 @@ pub enum Name {
     Findings(String),
     /// A factor of efficiency.
     Efficiency(String),
-    /// Culprits of B that are not among those of A.
+    /// Advice of B that A does not have, or culprits, if advice was not looked for on both sides.
     NewActions,
+    /// A number of the advice.
+    Advice(AdviceNumber),
+}
+
+/// A number of the advice of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AdviceNumber {
+    /// How much there is.
+    Count,
+    /// The largest bound of a gain.
+    Most,
+    /// The largest gain, as replayed.
+    Expected,
 }
 
 /// How a value is compared with the limit.

@@ -1,7 +1,8 @@
 //! The numbers of a gate: a value of each run of both sides.
 
 use super::evaluate::{Subject, known_ids};
-use super::{Gate, Limit, Name, Stat};
+use super::{AdviceNumber, Gate, Limit, Name, Stat};
+use crate::compare::advice::{RunAdvice, counts_of_new};
 use crate::compare::measure::Measure;
 use crate::compare::reading::{FindingCount, Known, Reading, has_outside, is_of_start_up};
 use crate::compare::samples::median;
@@ -44,6 +45,8 @@ pub(super) struct Numbers {
     pub(super) unit: Unit,
     /// The run's time in the same form, which limits what counts as a change.
     pub(super) runs: (f64, f64),
+    /// What is counted, where that depends on what the reports have.
+    pub(super) counted: Option<&'static str>,
 }
 
 impl Numbers {
@@ -116,7 +119,7 @@ pub(super) fn numbers_of(
     };
     let unit = match &gate.name {
         _ if is_share || gate.stat == Stat::Imbalance => Unit::Other(String::new()),
-        Name::Run => Unit::Seconds,
+        Name::Run | Name::Advice(AdviceNumber::Most | AdviceNumber::Expected) => Unit::Seconds,
         Name::Metric(name) => subject.b.unit(name).cloned().unwrap_or(Unit::Count),
         _ => Unit::Count,
     };
@@ -127,7 +130,7 @@ pub(super) fn numbers_of(
         _ => 0.0,
     };
     let runs = (subject.a.map_or(0.0, |(side, _)| run(side)), run(subject.b));
-    Ok(Ok(Numbers { a, b, unit, runs }))
+    Ok(Ok(Numbers { a, b, unit, runs, counted: None }))
 }
 
 fn new_actions(subject: &Subject<'_, '_>) -> std::result::Result<Numbers, String> {
@@ -139,6 +142,18 @@ fn new_actions(subject: &Subject<'_, '_>) -> std::result::Result<Numbers, String
         )
     };
     let Some((a, _)) = subject.a else { return Err("there is no other side".to_owned()) };
+    let numbers = |b: Sample, counted| Numbers {
+        a: None,
+        b,
+        unit: Unit::Count,
+        runs: (0.0, 0.0),
+        counted: Some(counted),
+    };
+    if let Some(counts) = counts_of_new(a, subject.b) {
+        let mut b = Sample::default();
+        counts.into_iter().for_each(|count| b.push((count as f64, count as f64)));
+        return Ok(numbers(b, "advice"));
+    }
     let known = known_ids(a).ok_or_else(|| no_culprits(a))?;
     let mut b = Sample::default();
     for run in &subject.b.runs {
@@ -146,7 +161,7 @@ fn new_actions(subject: &Subject<'_, '_>) -> std::result::Result<Numbers, String
         let count = culprits.iter().filter(|it| !known.contains(it.id.as_str())).count() as f64;
         b.push((count, count));
     }
-    Ok(Numbers { a: None, b, unit: Unit::Count, runs: (0.0, 0.0) })
+    Ok(numbers(b, "culprits"))
 }
 
 /// The least and the most that the value of a run can be; `None` if it has none.
@@ -165,6 +180,9 @@ fn value(
                 own.map(|finding| finding.count as f64).sum()
             };
             return Ok(run.findings.as_ref().map(of_class).map(exact));
+        }
+        Name::Advice(number) => {
+            return Ok(run.advice.as_ref().and_then(|it| advice(*number, it, is_share)).map(exact));
         }
         // Reports have no table of them yet.
         Name::Efficiency(_) | Name::NewActions => return Ok(None),
@@ -209,6 +227,20 @@ fn value(
     Ok(value.filter(|(least, most)| least.is_finite() && most.is_finite()))
 }
 
+/// A number of advice; 0 if there is none, as nothing is known to be saved. `None` if none of it was replayed.
+fn advice(number: AdviceNumber, advice: &RunAdvice, is_share: bool) -> Option<f64> {
+    let largest = |gains: &mut dyn Iterator<Item = f64>| match gains.reduce(f64::max) {
+        None if !advice.list.is_empty() => None,
+        largest => Some(largest.unwrap_or(0.0) / if is_share { advice.run } else { 1.0 }),
+    };
+    let value = match number {
+        AdviceNumber::Count => Some(advice.list.len() as f64),
+        AdviceNumber::Most => largest(&mut advice.list.iter().map(|it| it.most)),
+        AdviceNumber::Expected => largest(&mut advice.list.iter().filter_map(|it| it.expected)),
+    };
+    value.filter(|value| value.is_finite())
+}
+
 /// What a metric can be at some call paths, summed over CPU locations.
 fn at_calls(run: &Reading<'_>, metric: &str, selected: &[bool]) -> Option<(f64, f64)> {
     let sum = |metric: &str| {
@@ -242,6 +274,13 @@ fn missing(gate: &Gate, run: &Reading<'_>) -> String {
     match &gate.name {
         Name::Coverage => format!("{label}: the report does not say how much was analysed"),
         Name::Findings(_) => format!("{label}: the report has no findings about its trace"),
+        Name::Advice(_) if run.advice.is_some() => {
+            format!("{label}: none of its advice was replayed: only bounds are known")
+        }
+        Name::Advice(_) if run.report.is_none() => format!("{label}: a log has no advice"),
+        Name::Advice(_) => {
+            format!("{label}: advice was not looked for: expected a report of replay-analyze --advice or --what-if")
+        }
         Name::Efficiency(factor) => format!("{label}: the report has no efficiency.{factor}"),
         Name::Metric(name) if run.obstacles.contains(name) => {
             format!("{label}: values of metric {name} cannot be computed: n/a (derived)")

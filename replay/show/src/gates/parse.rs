@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-use super::{Gate, Limit, Name, Operator, Stat};
+use super::{AdviceNumber, Gate, Limit, Name, Operator, Stat};
 use crate::error::Error;
 use crate::paths::Glob;
 use crate::values::Unit;
@@ -46,6 +46,10 @@ const UNITS: [(&str, f64, bool); 8] = [
 
 /// Classes of findings.
 const CLASSES: [&str; 3] = ["note", "data loss", "wrong"];
+
+/// Numbers of advice.
+const ADVICE: [(&str, AdviceNumber); 3] =
+    [("count", AdviceNumber::Count), ("most", AdviceNumber::Most), ("expected", AdviceNumber::Expected)];
 
 /// Why a text is no gate.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -220,6 +224,14 @@ impl<'t> Reader<'t> {
             "run" => Name::Run,
             "coverage" => Name::Coverage,
             "actions.new" => Name::NewActions,
+            _ if word.starts_with("advice.") => {
+                let number = ADVICE.into_iter().find(|(name, _)| *name == &word["advice.".len()..]);
+                let names = ADVICE.map(|(name, _)| name).join(", ");
+                let (_, number) = number.ok_or_else(|| {
+                    self.wrong(at, &format!("{word:?}"), &format!("advice. and one of {names}"))
+                })?;
+                Name::Advice(number)
+            }
             _ if word.starts_with("findings.") => {
                 let class = word["findings.".len()..].replace(['_', '-'], " ");
                 // The only class of two words may be written as such.
@@ -348,11 +360,18 @@ impl<'t> Reader<'t> {
     ) -> Result<(), Wrong> {
         let is_count = matches!(limit, Limit::Amount { unit: Unit::Count, .. });
         match name {
-            Name::Findings(_) | Name::NewActions if !is_count => {
+            Name::Findings(_) | Name::NewActions | Name::Advice(AdviceNumber::Count) if !is_count => {
                 Err(self.wrong(at, "a limit with a unit", "a number, as these are counted"))
             }
             Name::NewActions if matches!(limit, Limit::Amount { is_change: true, .. }) => {
                 Err(self.wrong(at, "a sign", "a number without one, as these are new already"))
+            }
+            Name::Advice(AdviceNumber::Most | AdviceNumber::Expected) if matches!(limit, Limit::Amount { unit, value, .. } if *unit != Unit::Seconds && *value != 0.0) => {
+                Err(self.wrong(
+                    at,
+                    "a number of another unit",
+                    "a share of the run such as 10%, or seconds such as 0.5s",
+                ))
             }
             Name::Coverage if matches!(limit, Limit::Amount { .. }) => {
                 Err(self.wrong(at, "an amount", "a share such as 80%, or a change such as -5pp"))
@@ -411,6 +430,7 @@ mod tests {
         }
         assert_eq!(parsed("efficiency.transfer < 90%").name, Name::Efficiency("transfer".into()));
         assert_eq!(parsed("actions.new > 0").name, Name::NewActions);
+        assert_eq!(parsed("advice.most > 10 %").name, Name::Advice(AdviceNumber::Most));
         for (name, stat) in STATS {
             assert_eq!(parsed(&format!("{name}(time) > 3")).stat, stat);
         }
@@ -444,6 +464,10 @@ mod tests {
             ("imbalance(time) > 3s", 18),
             ("new(time) > +3%", 12),
             ("actions.new > +1", 14),
+            ("advice.more > 1", 0),
+            ("advice.count > 10%", 15),
+            ("advice.most > 3", 14),
+            ("max(advice.most) > 3%", 0),
             ("time > 1e999", 7),
         ] {
             let wrong = gate(text).expect_err(text);
@@ -466,6 +490,7 @@ mod tests {
             "findings.",
             "data loss",
             "actions.new",
+            "advice.most",
             "@",
             "**/",
             "a",

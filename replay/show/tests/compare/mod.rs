@@ -1,5 +1,6 @@
 //! Comparisons: `diff`, `check` and `history` on reports that are made up.
 
+mod advice;
 mod diff;
 mod gates;
 mod history;
@@ -10,6 +11,7 @@ mod unknown;
 use std::path::{Path, PathBuf};
 
 use cubex::{CnodeId, Metric, MetricId};
+use details::advice::{ADVICE, AdviceFile};
 use details::manifest::{Coverage, Culprit, Finding, MANIFEST, Manifest, SCHEMA, Summary};
 use serde_json::Value;
 use show::status::Status;
@@ -38,6 +40,8 @@ pub(crate) struct Chain {
     pub(crate) culprits: Option<Vec<&'static str>>,
     /// Whether delay costs were computed.
     pub(crate) has_delay: bool,
+    /// The member with advice; `None` for a report for which it was not looked for.
+    pub(crate) advice: Option<AdviceFile>,
     /// Share of the MPI time that was analysed, and findings that are wrong, and of data loss.
     pub(crate) coverage: f64,
     pub(crate) wrong: u64,
@@ -58,6 +62,7 @@ impl Default for Chain {
             worker: "work",
             culprits: Some(vec!["work"]),
             has_delay: true,
+            advice: None,
             coverage: 1.0,
             wrong: 0,
             lost: 0,
@@ -141,8 +146,10 @@ impl Chain {
         let names: Vec<String> =
             maker.cube.cnodes.iter().map(|cnode| maker.cube.regions[cnode.region.0].name.clone()).collect();
         let manifest = self.manifest(&names);
-        let members: Vec<(&str, &[u8])> =
+        let advice = self.advice.as_ref().map(AdviceFile::to_bytes);
+        let mut members: Vec<(&str, &[u8])> =
             if self.culprits.is_some() { vec![(MANIFEST, &manifest)] } else { Vec::new() };
+        members.extend(advice.as_deref().map(|bytes| (ADVICE, bytes)));
         maker.write(path, &members);
     }
 

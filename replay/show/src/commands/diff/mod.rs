@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::gates;
+use crate::compare::advice::{Advice, new_advice};
 use crate::compare::changes::{Compared, Floor};
 use crate::compare::coverage;
 use crate::compare::mapping::Mapping;
@@ -199,6 +200,7 @@ pub(crate) fn compare<T>(
     }
     let culprits = new_culprits(&a, &b);
     add_culprits(&compared, culprits.as_deref(), &mut document);
+    add_advice(&compared, &mut document);
     add_trust(&compared, args, &mut document);
     warn_of_matching(&compared, output);
     trust::warn(&compared, output);
@@ -285,6 +287,39 @@ fn add_culprits(compared: &Compared<'_, '_>, new: Option<&[Culprit]>, document: 
             let line = line.and(culprit.text.clone(), Style::Plain);
             let place = format!(" ({}, {})", joined(culprit), culprit.id);
             document.text(line.and(place, Style::Dim).indented(1));
+        }
+    }
+}
+
+/// Advice of one side only, if it was looked for on both.
+fn add_advice(compared: &Compared<'_, '_>, document: &mut Document) {
+    let [a, b] = compared.sides;
+    let (Some(new), Some(gone)) = (new_advice(a, b), new_advice(b, a)) else {
+        document.fact("advice", serde_json::Value::Null);
+        let has_advice = |side: &Side<'_>| side.runs.iter().all(|run| run.advice.is_some());
+        let only = match (has_advice(a), has_advice(b)) {
+            (true, false) => "A",
+            (false, true) => "B",
+            _ => return,
+        };
+        let text = format!(" advice is not compared: it was looked for in {only} only");
+        document.text(Line::styled(text, Style::Dim).indented(0));
+        return;
+    };
+    let list = |advice: &[Advice]| -> serde_json::Value {
+        let one = |it: &Advice| {
+            serde_json::json!({
+                "rule": it.rule, "title": it.title, "path": it.path, "most": it.most, "expected": it.expected
+            })
+        };
+        advice.iter().map(one).collect()
+    };
+    document.fact("advice", serde_json::json!({"new": list(&new), "gone": list(&gone)}));
+    for (word, style, advice) in [("new", Style::Bad, new), ("gone", Style::Good, gone)] {
+        for it in advice {
+            let line = Line::styled(format!("advice {word}: "), style);
+            let line = line.and(format!("{}: {}", it.title, it.gain), Style::Plain);
+            document.text(line.and(format!(" ({}, {})", it.path, it.rule), Style::Dim).indented(1));
         }
     }
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import { chromium } from "playwright-core";
 
-import { program } from "./support.mjs";
+import { program, settled } from "./support.mjs";
 
 export const executablePath = program(["/usr/bin/chromium", "/usr/bin/chromium-browser"]);
 export const skip = executablePath ? false : "skipped: there is no Chromium (Debian: chromium)";
@@ -30,11 +30,6 @@ export async function open(address, { isStatic = false, ...options } = {}) {
   if (!isStatic && options.javaScriptEnabled !== false) await page.locator("html[data-loaded]").waitFor({ state: "attached" });
   return { page, complaints, close: () => context.close() };
 }
-
-/** Waits until a page has done what it was told, on a machine of any speed: its drawing, and the longest timer that it sets (150 ms), which
- *  end before a timer that is set after them for longer. */
-export const settled = (page) =>
-  page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))), 160)));
 
 /** Goes to a state of the page. */
 export async function go(page, hash) {

@@ -7,8 +7,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { browser, close, excess, go, open, settled, skip, violations } from "./browser.mjs";
-import { VIEWS, named, pages, screenshots, words } from "./support.mjs";
+import { browser, close, excess, go, open, skip, violations } from "./browser.mjs";
+import { VIEWS, named, pages, screenshots, settled, words } from "./support.mjs";
 
 const rows = (page, tree) => page.locator(`[role=tree][aria-label="${tree}"] [role=treeitem]`);
 const label = (tree, name) => (page) => rows(page, tree).filter({ has: page.locator(".label", { hasText: new RegExp(`^${name}$`) }) });

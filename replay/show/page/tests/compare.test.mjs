@@ -6,8 +6,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { excess, open, settled, skip, violations } from "./browser.mjs";
-import { named, screenshots, words } from "./support.mjs";
+import { excess, open, skip, violations } from "./browser.mjs";
+import { named, screenshots, settled, words } from "./support.mjs";
 
 /** The number that a cell shows: plain minus signs and spaces. */
 const number = (text) => Number.parseFloat(words(text).replace("−", "-").replace("+", ""));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import puppeteer from "puppeteer-core";
 
-import { VIEWS, named, pages, program, screenshots } from "./support.mjs";
+import { VIEWS, named, pages, program, screenshots, settled } from "./support.mjs";
 
 const executablePath = program(["/usr/bin/firefox-esr", "/usr/bin/firefox"]);
 const skip = executablePath ? false : "skipped: there is no Firefox (Debian: firefox-esr)";
@@ -33,7 +33,7 @@ test("no view asks for anything or complains", { skip }, async () => {
     const { page, complaints } = await open(address);
     for (const view of VIEWS) {
       await page.evaluate((view) => { location.hash = `v=${view}`; }, view);
-      await pause(150);
+      await settled(page);
       assert.equal(await page.evaluate(() => document.querySelector(".center").dataset.view), view, name);
     }
     assert.deepEqual(complaints, [], name);
@@ -66,7 +66,7 @@ test("time goes down to the severest wait", { skip }, async () => {
   const { page } = await open(`${address}#v=time&i=1`);
   await page.focus(".time canvas");
   await page.keyboard.press("f");
-  await pause(300);
+  await settled(page);
   const told = await page.evaluate(() => ({ ...document.querySelector(".time canvas").dataset }));
   const wait = json.waits.waits[0];
   const per = await page.evaluate(() => JSON.parse(document.getElementById("d-report").textContent).ticks_per_second);

@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { close, go, open, settled, skip, told } from "./browser.mjs";
-import { named, screenshots, words } from "./support.mjs";
+import { close, go, open, skip, told } from "./browser.mjs";
+import { named, screenshots, settled, words } from "./support.mjs";
 
 const chart = (page) => page.locator(".iterations canvas").first();
 const map = (page) => page.locator(".iterations canvas").nth(1);

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { close, go, open, settled, skip, told } from "./browser.mjs";
-import { named, screenshots } from "./support.mjs";
+import { close, go, open, skip, told } from "./browser.mjs";
+import { named, screenshots, settled } from "./support.mjs";
 
 const value = (text) => Number.parseFloat(text);
 

@@ -33,3 +33,8 @@ export function seconds(value, digits) {
 }
 
 export const VIEWS = ["overview", "calls", "time", "waits", "ranks", "messages", "iterations", "metrics"];
+
+/** Waits until a page has done what it was told, on a machine of any speed: its drawing, and the timer of what moves (150 ms), which end before
+ *  a timer that is set after them for longer. What a served page asks for comes later: tests of it wait for the answer. */
+export const settled = (page) =>
+  page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))), 160)));

@@ -184,7 +184,7 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
         Field {
             name: "rises",
             kind: Type::Count,
-            about: "how often, of seven times, the rank with most of it has more above the mean in three tenths of the run than in those that begin one before",
+            about: "how often, of seven times, the rank with most of it has more above the mean in three tenths of the run than in those that begin one before; 0 if it is in fewer than ten stretches",
             of: Of::Whole(|it| it.when.rises.into()),
         },
         Field {

@@ -21,6 +21,8 @@ pub(super) struct MasterRow {
     service: Ticks,
     work: Ticks,
     measured: Ticks,
+    idle: Ticks,
+    last: Ticks,
     is_alone: bool,
 }
 
@@ -63,6 +65,18 @@ pub(super) const MASTERS: RowTable<MasterRow> = RowTable {
             of: Of::Whole(|it| it.measured),
         },
         Field {
+            name: "idle",
+            kind: Type::Time,
+            about: "from the last result of each worker to the last of all, of all workers",
+            of: Of::Whole(|it| it.idle),
+        },
+        Field {
+            name: "last",
+            kind: Type::Time,
+            about: "the time of the tasks whose results came last",
+            of: Of::Whole(|it| it.last),
+        },
+        Field {
             name: "is_alone",
             kind: Type::Bool,
             about: "whether all other ranks are its workers",
@@ -89,6 +103,8 @@ fn row(tools: &Tools<'_>, known: Known<'_>, ranks: u64, master: &Master) -> Opti
         service: master.service.unwrap_or(rules::ABSENT),
         work: master.work,
         measured: master.measured,
+        idle: master.idle,
+        last: master.last,
         is_alone: master.workers.len() as u64 + 1 == ranks,
     })
 }

@@ -83,7 +83,8 @@ pub(super) fn find(
     }
     let mut found = vec![When::default(); culprits.len()];
     for (&at, sum) in chosen.iter().zip(&all) {
-        let more = sum.above_mean(span.ranks);
+        // In few long stretches whoever works longest has all the work of the last tenths, and nothing grows.
+        let more = if sum.stretches < TENTHS as u64 { [0; TENTHS] } else { sum.above_mean(span.ranks) };
         let [first, .., last] = more;
         found[at] = When {
             long_share: if sum.stretches > 0 { sum.long as f64 / sum.stretches as f64 } else { f64::NAN },

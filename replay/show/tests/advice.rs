@@ -50,7 +50,7 @@ fn lines_fit_a_narrow_screen_but_options_to_be_copied_are_whole() {
     let check = "       check: --what-if=balance=main/solve/work";
     assert!(text.lines().any(|line| line == check), "{text}");
     assert!(text.lines().all(|line| line == check || line.chars().count() <= 40), "{text}");
-    assert!(text.contains("\n       Rank 0 has most of the work: give\n       each rank"), "{text}");
+    assert!(text.contains("\n       Rank 0 has most of the work:\n       give each rank"), "{text}");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn report_for_which_none_was_looked_for_says_what_to_run() {
     let printed = printed(None, 80, &["advice"], &[]);
     assert_eq!((printed.status, printed.results.as_str()), (Status::Failed, ""));
     assert!(printed.messages.contains("no member advice.json"), "{}", printed.messages);
-    assert!(printed.messages.contains("replay-analyze --what-if EXPERIMENT"), "{}", printed.messages);
+    assert!(printed.messages.contains("replay-analyze --advice EXPERIMENT"), "{}", printed.messages);
 }
 
 #[test]

@@ -110,7 +110,7 @@ mod tests {
     /// An iteration of four workers with tasks of this length, as long as its replay.
     fn iteration(tasks: u32, work: Ticks) -> Iteration {
         let tasks = (0..tasks).map(|at| task(1 + at % 4, work)).collect();
-        let iteration = Iteration { tasks, ticks: 0 };
+        let iteration = Iteration { tasks, ..Iteration::default() };
         let ticks = by_tasks(&iteration, SERVICE, 4, &network(true)) - SERVICE;
         Iteration { ticks, ..iteration }
     }
@@ -153,7 +153,7 @@ mod tests {
     /// Iterations of one task for each of four workers, which take that long.
     fn rounds(ticks: &[Ticks]) -> Vec<Iteration> {
         let tasks = || (1..=4).map(|worker| task(worker, 100_000)).collect();
-        ticks.iter().map(|&ticks| Iteration { tasks: tasks(), ticks }).collect()
+        ticks.iter().map(|&ticks| Iteration { tasks: tasks(), ticks, ..Iteration::default() }).collect()
     }
 
     #[test]

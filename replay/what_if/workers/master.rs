@@ -43,6 +43,10 @@ pub struct Master {
     pub unit_deviation: f64,
     /// From the first task to the last result, of all iterations.
     pub measured: Ticks,
+    /// From the last result of each worker to the end of its iteration, of all workers and iterations.
+    pub idle: Ticks,
+    /// The work of the tasks that were done last, of all iterations.
+    pub last: Ticks,
     /// By number of workers: the time of all iterations, replayed by tasks.
     pub times: Vec<(u32, Ticks)>,
     /// The number of workers with the best relation of time and efficiency, and its time.
@@ -174,6 +178,8 @@ impl Master {
             unit_mean,
             unit_deviation,
             measured: measured.iterations.iter().map(|iteration| iteration.ticks).sum(),
+            idle: measured.iterations.iter().map(|iteration| iteration.idle).sum(),
+            last: measured.iterations.iter().map(|iteration| iteration.last).sum(),
             times,
             best,
             unknown: None,

@@ -42,6 +42,10 @@ pub(super) struct Iteration {
     pub tasks: Vec<MeasuredTask>,
     /// From the begin of sending the first one to the end of receiving the last result.
     pub ticks: Ticks,
+    /// From the last result of each worker to that end, of all workers; all of it for those without a task.
+    pub idle: Ticks,
+    /// What the worker of the last result took for it.
+    pub last: Ticks,
 }
 
 /// What a master did.
@@ -72,6 +76,7 @@ impl Measured {
         let mut outstanding = BTreeMap::<u32, u64>::new();
         let mut all_outstanding = 0_u64;
         let mut iteration = Iteration::default();
+        let mut ends = BTreeMap::<u32, Ticks>::new();
         let (mut begin, mut before) = (0, None::<(bool, Ticks)>);
         for message in messages.iter().filter(|message| workers.contains(&message.peer)) {
             if let Some(told) = task(message).filter(|_| message.bytes > 0 || !has_data) {
@@ -97,9 +102,15 @@ impl Measured {
                 *count -= 1;
                 all_outstanding -= 1;
                 *self.received_in.entry(message.path).or_default() += 1;
+                ends.insert(message.peer, message.end);
                 if all_outstanding == 0 {
                     iteration.ticks = message.end - begin;
+                    iteration.idle =
+                        workers.iter().map(|worker| message.end - ends.get(worker).unwrap_or(&begin)).sum();
+                    let of_last = iteration.tasks.iter().rfind(|task| task.worker == message.peer);
+                    iteration.last = of_last.map_or(0, |task| task.work);
                     self.iterations.push(std::mem::take(&mut iteration));
+                    ends.clear();
                 }
             }
         }
@@ -146,6 +157,9 @@ mod tests {
             .map(|it| (it.tasks.iter().map(|task| task.worker).collect(), it.ticks))
             .collect();
         assert_eq!(found, [(vec![1, 2, 1], 80), (vec![2], 30)]);
+        // Of the second one worker 1 has no task.
+        let idle: Vec<[Ticks; 2]> = measured.iterations.iter().map(|it| [it.idle, it.last]).collect();
+        assert_eq!(idle, [[30, 30], [30, 30]]);
         assert_eq!((&measured.answering[..], &measured.handing[..]), (&[5][..], &[3][..]));
         assert_eq!(measured.services(), [5]);
         assert_eq!(measured.tasks().next(), Some(&MeasuredTask { worker: 1, there: 8, back: 3, work: 30 }));

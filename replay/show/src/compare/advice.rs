@@ -1,6 +1,6 @@
 //! Advice of runs: which one side has and the other one does not. The same advice is of one rule at one call path.
 
-use details::advice::{Advised, AdviceFile};
+use details::advice::{AdviceFile, Advised};
 use rustc_hash::FxHashSet;
 
 use super::reading::Reading;
@@ -53,7 +53,8 @@ impl RunAdvice {
             expected: it.gain.expected,
             gain: words::gain(file, it),
         };
-        let (shown, hidden): (Vec<&Advised>, Vec<&Advised>) = file.advice.iter().partition(|it| it.hidden.is_none());
+        let (shown, hidden): (Vec<&Advised>, Vec<&Advised>) =
+            file.advice.iter().partition(|it| it.hidden.is_none());
         RunAdvice {
             list: shown.into_iter().map(advice).collect(),
             hidden: hidden.into_iter().map(advice).collect(),

@@ -279,7 +279,9 @@ fn missing(gate: &Gate, run: &Reading<'_>) -> String {
         }
         Name::Advice(_) if run.report.is_none() => format!("{label}: a log has no advice"),
         Name::Advice(_) => {
-            format!("{label}: advice was not looked for: expected a report of replay-analyze --advice or --what-if")
+            format!(
+                "{label}: advice was not looked for: expected a report of replay-analyze --advice or --what-if"
+            )
         }
         Name::Efficiency(factor) => format!("{label}: the report has no efficiency.{factor}"),
         Name::Metric(name) if run.obstacles.contains(name) => {

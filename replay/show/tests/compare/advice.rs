@@ -141,7 +141,7 @@ fn no_advice_is_0_and_unknown_advice_has_no_number() {
         assert_eq!(check(Some(advice(&[])), gate, &[]).0, Status::Done, "{gate}");
         let (status, text) = check(None, gate, &[]);
         assert_eq!(status, Status::Failed, "{gate}: {text}");
-        assert!(text.contains("replay-analyze --what-if"), "{text}");
+        assert!(text.contains("replay-analyze --advice or --what-if"), "{text}");
         assert_eq!(check(None, gate, &["--missing", "pass"]).0, Status::Done, "{gate}");
     }
     // Of what nobody has replayed a bound is known.

@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { go, open, settled, skip } from "./browser.mjs";
-import { VIEWS, named, pages, screenshots, words } from "./support.mjs";
+import { go, open, skip } from "./browser.mjs";
+import { VIEWS, named, pages, screenshots, settled, words } from "./support.mjs";
 
 test("no view of any report asks for anything or complains", { skip }, async () => {
   for (const { name, address, json } of pages) {

@@ -492,6 +492,8 @@ impl Job {
                     results: &results,
                     paths: &paths,
                     stretches,
+                    findings: &findings,
+                    doubtful: &doubtful,
                     least_percent: self.advice.least_percent(),
                 };
                 Some(advice::find(&tools, known, collector, exchange)?)

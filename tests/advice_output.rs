@@ -9,7 +9,7 @@ use details::what_if::WHAT_IF;
 
 use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, analyze_with, mpirun};
-use crate::support::{archive, archives, in_memory};
+use crate::support::{archive, archives, copy, in_memory};
 
 /// Analyzes an archive with these options.
 fn run(name: &str, report: &Path, options: &[&str]) -> Finished {
@@ -367,6 +367,26 @@ fn lines_of_advice_fit_a_terminal_unless_they_are_to_be_copied() {
         wide.extend(block.filter(is_wide).map(str::to_owned));
     }
     assert!(wide.is_empty(), "{wide:#?}");
+}
+
+#[test]
+fn advice_of_a_trace_with_findings_is_half_as_sure_and_says_so() {
+    let directory = in_memory();
+    let (experiment, report) = (directory.path().join("damaged"), directory.path().join("trace.cubex"));
+    copy(&archive("skewed.4"), &experiment);
+    let options = [Path::new("-o"), &report, "--advice=all".as_ref()];
+    let sentence = "\nThe trace lacks data or contradicts itself (see the findings): all advice is half as sure as without.\n";
+    assert!(!analyze([&[&*experiment], &options[..]].concat()).expect(0).stdout.contains(sentence));
+    assert!(!read(&report).run.has_findings);
+    let events = experiment.join("traces/3.evt");
+    let bytes = fs::read(&events).unwrap();
+    fs::write(events, &bytes[..bytes.len() / 2]).unwrap();
+    let said = analyze([&[&*experiment], &options[..]].concat());
+    assert!(said.expect(0).stdout.contains(sentence), "{}", said.stdout);
+    let found = read(&report);
+    assert!(found.run.has_findings && !found.advice.is_empty(), "{found:?}");
+    // Rules are sure to 0.9 at most.
+    assert!(found.advice.iter().all(|it| it.confidence <= 0.45), "{found:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use model::Ticks;
 
 use super::candidates::{Candidate, ticks};
-use super::{Advice, Advised, Also, Bounds, Hidden, Known};
+use super::{Advice, Advised, Also, Bounds, Hidden, Known, Trust};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::findings::Findings;
@@ -41,7 +41,7 @@ pub(super) fn choose(
     tools: &Tools<'_>,
     known: Known<'_>,
     candidates: Vec<Candidate>,
-    bounds: &Bounds,
+    (bounds, trust): (&Bounds, &Trust),
     exchange: &mut dyn Exchange,
 ) -> Result<Advice, Error> {
     // What is odd about the graph was said when the standard set was replayed.
@@ -58,7 +58,7 @@ pub(super) fn choose(
             Some(_) => of_all.next().flatten()?,
             None => candidate.most,
         };
-        let confidence = confidence(&candidate, gain);
+        let confidence = trust.of(candidate.is_of_calls) * confidence(&candidate, gain);
         // The time of calls is a close bound, unlike waiting.
         let is_close = candidate.scenario.is_some() || candidate.is_of_calls;
         let least = if is_close { bounds.least } else { bounds.least.max(bounds.run / BOUND_WORTH) };
@@ -94,7 +94,7 @@ pub(super) fn choose(
     let unsure = unsure.into_iter().map(|it| advised(it, Vec::new()));
     list.extend(unsure.map(|it| Advised { hidden: Some(Hidden::LowConfidence), ..it }));
     let least_percent = known.least_percent;
-    Ok(Advice { bounds: *bounds, least_percent, list, not_evaluated: Vec::new(), together })
+    Ok(Advice { bounds: *bounds, trust: *trust, least_percent, list, not_evaluated: Vec::new(), together })
 }
 
 /// Best gain first, as replayed or at most, then what is severest, then by rule and call path (advice 3.3).
@@ -124,7 +124,7 @@ const BOUND_WORTH: Ticks = 10;
 /// What was not replayed is at most so sure.
 const BOUND_ONLY: f64 = 0.6;
 
-/// How sure it is (advice 3.2): a bound that is far above what the replay says is a reason for doubt.
+/// How sure it is of a trace that can be trusted (advice 3.2): a bound that is far above what the replay says is a reason for doubt.
 fn confidence(candidate: &Candidate, gain: Ticks) -> f64 {
     if candidate.scenario.is_none() {
         return candidate.model.min(BOUND_ONLY);

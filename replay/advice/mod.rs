@@ -27,14 +27,17 @@ mod shipped;
 mod sums;
 mod table;
 mod tables;
+mod trust;
 mod wanted;
 mod when;
 
 use model::Ticks;
 
 use crate::causes::ComparedWork;
+use crate::clock_errors::Doubtful;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
+use crate::findings::Findings;
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
@@ -52,6 +55,7 @@ use masters::MASTERS;
 pub use shipped::{check, named, print, rules};
 use sums::{PathSums, Which};
 use tables::Tables;
+pub use trust::Trust;
 pub use wanted::{AdviceJson, AdviceOptions, WantedAdvice};
 
 /// What is advised, best first: what is shown, then what is not.
@@ -59,6 +63,8 @@ pub use wanted::{AdviceJson, AdviceOptions, WantedAdvice};
 pub struct Advice {
     /// What bounds all gains.
     pub bounds: Bounds,
+    /// What lowers all confidence.
+    pub trust: Trust,
     /// The least gain that is advice, in per cent of the run.
     pub least_percent: f64,
     /// Each by itself.
@@ -151,6 +157,10 @@ pub struct Known<'k> {
     pub paths: &'k ReportPaths,
     /// What root causes have compared.
     pub stretches: &'k [ComparedWork],
+    /// What was found so far beside the results.
+    pub findings: &'k Findings,
+    /// Waiting within the error of the clocks.
+    pub doubtful: &'k Doubtful,
     /// The least gain, in per cent of the run.
     pub least_percent: f64,
 }
@@ -167,6 +177,7 @@ pub fn find(
 ) -> Result<Advice, Error> {
     let Collector { rules, schema, span, mut totals, late, .. } = collector;
     let bounds = Bounds::find(tools, (known, span), exchange)?;
+    let trust = Trust::find(tools, known, exchange)?;
     let work = sums::work(tools, known, Which::Work);
     let sums = PathSums::find(known, &work, exchange)?;
     let calls = PathSums::find(known, &sums::work(tools, known, Which::Calls), exchange)?;
@@ -195,6 +206,6 @@ pub fn find(
     let unjudged = outcome.not_evaluated.iter().map(|it| (it.rule, it.reason.clone())).chain(too_many);
     let unjudged = unjudged.map(|(rule, why)| (rules.rules()[rule].id().to_owned(), why)).collect();
     let candidates = Candidate::all(tools, known.paths, rules, outcome, (&bounds, &culprits, &calls));
-    let advice = choose::choose(tools, known, candidates, &bounds, exchange)?;
+    let advice = choose::choose(tools, known, candidates, (&bounds, &trust), exchange)?;
     Ok(Advice { not_evaluated: unjudged, ..advice })
 }

@@ -13,7 +13,6 @@ use rules::{Shown, Type};
 use super::names;
 use super::summary::printable;
 use crate::advice::{Advice, AdviceOptions, Advised, WantedAdvice};
-use crate::coverage::{Coverage, Fate};
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
@@ -32,10 +31,9 @@ impl AdviceSummary {
     pub(super) fn new(
         tools: &Tools<'_>,
         paths: &ReportPaths,
-        coverage: &Coverage,
         (advice, options): (&Advice, &AdviceOptions),
     ) -> AdviceSummary {
-        AdviceSummary { file: file(tools, paths, coverage, advice), all: options.wanted == WantedAdvice::All }
+        AdviceSummary { file: file(tools, paths, advice), all: options.wanted == WantedAdvice::All }
     }
 }
 
@@ -56,7 +54,7 @@ impl AdviceSummary {
 }
 
 /// The member of the report.
-fn file(tools: &Tools<'_>, paths: &ReportPaths, coverage: &Coverage, advice: &Advice) -> AdviceFile {
+fn file(tools: &Tools<'_>, paths: &ReportPaths, advice: &Advice) -> AdviceFile {
     let seconds = |ticks: f64| ticks / tools.trace.definitions.clock.resolution as f64;
     let place = |path: ReportPath| AdvisedPlace {
         cnode: Some(path.to_half()),
@@ -102,7 +100,9 @@ fn file(tools: &Tools<'_>, paths: &ReportPaths, coverage: &Coverage, advice: &Ad
             .collect(),
         run: AdvisedRun {
             conserve_bound: seconds(advice.bounds.conserve as f64),
-            coverage: (coverage.total() > 0).then(|| coverage.share(Fate::Analysed)),
+            certain: advice.trust.certain,
+            coverage: advice.trust.analysed,
+            has_findings: advice.trust.has_findings,
             least_percent: advice.least_percent,
             locations: advice.bounds.threads,
             seconds: seconds(advice.bounds.run as f64),

@@ -158,7 +158,7 @@ pub fn write(
             summary.recorded = recorded;
             let clock = &tools.trace.definitions.clock;
             if let Some((found_advice, options)) = advice {
-                let advice = AdviceSummary::new(tools, paths, &summary.coverage, (&found_advice, options));
+                let advice = AdviceSummary::new(tools, paths, (&found_advice, options));
                 let table = advice_table::table(tools, paths, &found_advice);
                 add_advice(&mut writer, (&advice.file, &table), options)?;
                 let rules = rule_files.map(|files| Attribute::new("Replay::Rules", files));

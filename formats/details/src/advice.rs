@@ -43,10 +43,14 @@ pub struct NotEvaluated {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AdvisedRun {
+    /// The share of waiting that is longer than the error of the clocks; null if nobody waits.
+    pub certain: Option<f64>,
     /// Seconds that are saved at most by moving work between ranks.
     pub conserve_bound: f64,
     /// The share of the time in MPI that was analysed; null if there is no such time.
     pub coverage: Option<f64>,
+    /// Whether data are missing, or contradict each other, which halves all confidence.
+    pub has_findings: bool,
     /// The least gain that is advice, in per cent of the run.
     pub least_percent: f64,
     /// Threads of all ranks.

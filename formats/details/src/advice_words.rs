@@ -19,7 +19,7 @@ const MARGIN: usize = 3;
 /// Lines of an advice, unless its text is longer.
 const LINES: usize = 5;
 
-/// Columns of a place that are kept in any case.
+/// Columns of a place that are kept in the line of its title.
 const PLACE: usize = 30;
 
 /// The share of the time in MPI below which advice begins with it.
@@ -46,9 +46,7 @@ pub struct Words<'w> {
 impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let AdviceFile { advice, run, .. } = self.file;
-        if let Some(coverage) = little_coverage(run) {
-            writeln!(f, "{coverage}")?;
-        }
+        caveats(run).iter().try_for_each(|line| writeln!(f, "{line}"))?;
         let shown: Vec<&Advised> = advice.iter().filter(|it| self.all || it.hidden.is_none()).collect();
         if shown.is_empty() {
             return nothing(self.file, self.option).iter().try_for_each(|line| writeln!(f, "{line}"));
@@ -80,10 +78,8 @@ impl Words<'_> {
         let clean = self.printable;
         let front = format!("  {number}. {}   ", gain(&it.gain, &self.file.run));
         let behind = format!("   [{}]", confidence(it.confidence));
-        let room = self.columns.saturating_sub(length(&front) + length(&behind));
-        writeln!(f, "{front}{}{behind}", titled(&clean(&it.title), &clean(&place(&it.place)), room))?;
-        let text = self.write_wrapped(f, &it.text)?;
-        let mut lines = 1 + text;
+        let mut lines = self.write_titled(f, (&front, &behind), (&it.title, &it.place))?;
+        lines += self.write_wrapped(f, &it.text)?;
         if !it.evidence.is_empty() {
             let values = it.evidence.iter().map(|shown| format!("{} {}", shown.name, shown.text));
             lines += self.write_wrapped(f, &values.collect::<Vec<_>>().join(", "))?;
@@ -100,6 +96,26 @@ impl Words<'_> {
         }
     }
 
+    /// Writes a title with its place, between these, in a line; or the place in one of its own if little of it would be left. Returns how many.
+    fn write_titled(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        (front, behind): (&str, &str),
+        (title, at): (&str, &AdvisedPlace),
+    ) -> Result<usize, fmt::Error> {
+        let clean = self.printable;
+        let (title, place) = (clean(title), clean(&place(at)));
+        let room = self.columns.saturating_sub(length(front) + length(behind));
+        let of_place = room.saturating_sub(length(&title) + 2);
+        if of_place >= PLACE.min(length(&place)) {
+            writeln!(f, "{front}{title}: {}{behind}", cut(&place, of_place))?;
+            return Ok(1);
+        }
+        writeln!(f, "{front}{}{behind}", cut(&title, room))?;
+        writeln!(f, "{:INDENT$}in {}", "", cut(&place, self.columns.saturating_sub(INDENT + 3)))?;
+        Ok(2)
+    }
+
     /// Writes a text in lines, as long as words allow; returns how many.
     fn write_wrapped(&self, f: &mut fmt::Formatter<'_>, text: &str) -> Result<usize, fmt::Error> {
         let lines = wrapped(&(self.printable)(text), self.columns.saturating_sub(INDENT + MARGIN));
@@ -109,25 +125,33 @@ impl Words<'_> {
 
     /// Writes what an advice makes worthless, in so many lines at most.
     fn write_others(&self, f: &mut fmt::Formatter<'_>, also: &[AdvisedAlso], lines: usize) -> fmt::Result {
-        let clean = self.printable;
         for (at, it) in also.iter().take(lines).enumerate() {
             let more = if at + 1 == lines { also.len() - lines.min(also.len()) } else { 0 };
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
             let (front, behind) =
                 (format!("{:INDENT$}or: ", ""), format!(" ({:.3} s by itself){more}", it.expected));
-            let room = self.columns.saturating_sub(length(&front) + length(&behind));
-            writeln!(f, "{front}{}{behind}", titled(&clean(&it.title), &clean(&place(&it.place)), room))?;
+            self.write_titled(f, (&front, &behind), (&it.title, &it.place))?;
         }
         Ok(())
     }
 }
 
-/// That so little was analysed that advice is not about the rest, if that is so.
-pub fn little_coverage(run: &AdvisedRun) -> Option<String> {
-    let coverage = 100.0 * run.coverage.filter(|&coverage| coverage < COVERED)?;
-    Some(format!(
-        "Only {coverage:.1} % of the time in MPI was analysed: what is lost in the rest is not known here."
-    ))
+/// What makes all advice doubtful: that little was analysed, that waiting is short for the clocks, that the trace has findings.
+pub fn caveats(run: &AdvisedRun) -> Vec<String> {
+    let little = run.coverage.filter(|&coverage| coverage < COVERED).map(|coverage| {
+        let coverage = 100.0 * coverage;
+        format!("Only {coverage:.1} % of the time in MPI was analysed: what is lost in the rest is not known here.")
+    });
+    let short = run.certain.filter(|&certain| certain < COVERED).map(|certain| {
+        let doubtful = 100.0 * (1.0 - certain);
+        format!(
+            "{doubtful:.1} % of all waiting is shorter than the error of the clocks: advice is less sure."
+        )
+    });
+    let found = run.has_findings.then(|| {
+        "The trace lacks data or contradicts itself (see the findings): all advice is half as sure as without.".to_owned()
+    });
+    [little, short, found].into_iter().flatten().collect()
 }
 
 /// That advice was looked for, and there is none that is sure enough, which this option prints; and what bounds the loss all the same.
@@ -201,12 +225,6 @@ pub fn check(scenario: &str) -> String {
     format!("{CHECK}--what-if={scenario}")
 }
 
-/// A title with its place in so many columns: if they are too few, the place is cut in its middle, then the title.
-fn titled(title: &str, place: &str, room: usize) -> String {
-    let place = cut(place, room.saturating_sub(length(title) + 2).max(PLACE));
-    format!("{}: {place}", cut(title, room.saturating_sub(length(&place) + 2)))
-}
-
 /// A text in so many columns, without a part in its middle if it is longer: most of a place is said by its end.
 fn cut(text: &str, room: usize) -> String {
     let length = length(text);
@@ -268,22 +286,38 @@ mod tests {
     fn long_titles_and_places_fit_a_line_with_their_ends() {
         let long = place(&format!("main/{}/last", "between".repeat(20)));
         let also = AdvisedAlso { title: "Another".into(), place: long.clone(), ..AdvisedAlso::default() };
-        for title in ["Work is uneven", &format!("A title{}", " of many words".repeat(20))] {
+        let of = |title: &str, place: AdvisedPlace| {
             let advised = Advised {
                 title: title.into(),
-                place: long.clone(),
+                place,
                 also: vec![also.clone()],
                 gain: AdvisedGain { expected: Some(0.5), ..AdvisedGain::default() },
                 ..Advised::default()
             };
             let lines = said(&AdviceFile { advice: vec![advised], run: run(1.0), ..AdviceFile::default() });
-            let headline = &lines[1];
-            assert!(headline.starts_with("  1. about 0.500 s, 25.0 %   "), "{headline}");
-            assert!(headline.ends_with(" (solver.f90:120)   [low]"), "{headline}");
-            assert_eq!(length(headline), COLUMNS, "{headline}");
             assert!(lines.iter().all(|line| length(line) <= COLUMNS), "{lines:?}");
-        }
-        assert_eq!(titled("Title", &super::place(&place("main/f")), 60), "Title: main/f (solver.f90:120)");
+            lines[1..3].to_vec()
+        };
+        let front = "  1. about 0.500 s, 25.0 %   ";
+        let lines = of("Work is uneven", long.clone());
+        assert!(lines[0].starts_with(&format!("{front}Work is uneven: main/")), "{lines:?}");
+        assert!(lines[0].ends_with("/last (solver.f90:120)   [low]"), "{lines:?}");
+        assert_eq!(length(&lines[0]), COLUMNS, "{lines:?}");
+        // A place of which little would be left has a line of its own.
+        let title = format!("A title{}", " of many words".repeat(4));
+        let lines = of(&title, long.clone());
+        assert_eq!(lines[0], format!("{front}{title}   [low]"));
+        assert!(
+            lines[1].starts_with("       in main/") && lines[1].ends_with("/last (solver.f90:120)"),
+            "{lines:?}"
+        );
+        let lines = of(&title.repeat(2), long.clone());
+        assert!(
+            lines[0].starts_with(&format!("{front}A title")) && lines[0].ends_with("words   [low]"),
+            "{lines:?}"
+        );
+        let lines = of("Title", place("main/f"));
+        assert_eq!(lines[0], format!("{front}Title: main/f (solver.f90:120)   [low]"));
         assert_eq!(
             [cut("abcdefg", 7), cut("abcdefgh", 7), cut("ü€abcdef", 4)],
             ["abcdefg", "ab…efgh", "ü…ef"]
@@ -312,6 +346,19 @@ mod tests {
         let long = lines(&"word ".repeat(80), 3);
         assert!(long.len() == 7 && long[5].ends_with(", and 2 more"), "{long:?}");
         assert_eq!(long[6], "       check: --what-if=remove=a");
+    }
+
+    #[test]
+    fn clocks_and_findings_that_make_advice_less_sure_are_said_first() {
+        let good = AdvisedRun { certain: Some(0.9), ..run(1.0) };
+        assert!(caveats(&good).is_empty() && caveats(&run(1.0)).is_empty());
+        let bad = caveats(&AdvisedRun { certain: Some(0.25), has_findings: true, ..run(0.5) });
+        assert!(bad[0].starts_with("Only 50.0 % of the time in MPI"), "{bad:?}");
+        assert!(
+            bad[1].starts_with("75.0 % of all waiting is shorter than the error of the clocks"),
+            "{bad:?}"
+        );
+        assert!(bad[2].starts_with("The trace lacks data or contradicts itself"), "{bad:?}");
     }
 
     #[test]

@@ -59,8 +59,8 @@ pub fn run(file: &Path, output: &mut Output<'_>) -> Result<Status> {
 fn add_advice(file: &AdviceFile, document: &mut Document) {
     document.gap();
     document.text(Line::styled(words::DO_FIRST, Style::Strong));
-    if let Some(coverage) = advice_words::little_coverage(&file.run) {
-        document.text(Line::from(coverage).indented(1));
+    for caveat in advice_words::caveats(&file.run) {
+        document.text(Line::from(caveat).indented(1));
     }
     let (shown, _) = advice::first(file);
     if shown.is_empty() {

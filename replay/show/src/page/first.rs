@@ -68,8 +68,8 @@ fn add_advice(values: &Values<'_>, file: &AdviceFile, html: &mut Html) {
     let (shown, _) = advice::first(file);
     html.open("section", &[("id", "first-actions")]);
     html.element("h2", &[], words::DO_FIRST);
-    if let Some(coverage) = advice_words::little_coverage(&file.run) {
-        html.element("p", &[], &coverage);
+    for caveat in advice_words::caveats(&file.run) {
+        html.element("p", &[], &caveat);
     }
     if shown.is_empty() {
         for line in advice_words::nothing(file, words::ALL) {

@@ -107,8 +107,10 @@ pub(crate) fn advice() -> AdviceFile {
         advice: vec![work, receive],
         not_evaluated: Vec::new(),
         run: AdvisedRun {
+            certain: Some(1.0),
             conserve_bound: 0.045,
             coverage: Some(1.0),
+            has_findings: false,
             least_percent: 1.0,
             locations: 4,
             seconds: 0.1,

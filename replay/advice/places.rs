@@ -3,11 +3,14 @@
 use rules::{Names, Rows, Totals, Values};
 
 use super::Known;
-use super::schema::{LINE, PATH, RANK, REGION, THREAD};
+use super::schema::{IDLE, LINE, PATH, RANK, REGION, THREAD};
 use super::tables::Tables;
 use crate::fraction;
+use crate::idle_threads::IdleThreads;
 use crate::ids::{ReportPath, Row};
+use crate::results::Results;
 use crate::tools::Tools;
+use crate::walk::WalkedProcess;
 
 /// Goes through the places of this worker.
 pub(super) fn scan(
@@ -23,6 +26,7 @@ pub(super) fn scan(
     for (at, (process, results)) in known.processes.iter().zip(known.results).enumerate() {
         let rank = tools.trace.processes[process.number].rank.map_or(rules::ABSENT, i64::from);
         let numbers = &known.paths.numbers[at];
+        let idle = if read.contains(&IDLE) { idle(tools, process, results) } else { Vec::new() };
         for (thread, severities) in results.severities.iter().enumerate() {
             let rows: Vec<(Row, ReportPath)> = severities
                 .paths()
@@ -40,6 +44,11 @@ pub(super) fn scan(
                     REGION => rows.iter().map(|&(_, path)| known.paths.region(path).into()).collect(),
                     RANK => vec![rank; rows.len()],
                     THREAD => vec![thread as i64; rows.len()],
+                    IDLE if thread > 0 => vec![0; rows.len()],
+                    IDLE => {
+                        let of = |row: Row| idle.get(severities.paths()[row.index()].index()).copied();
+                        rows.iter().map(|&(row, _)| of(row).unwrap_or(0)).collect()
+                    }
                     _ => {
                         let id = &columns_of_table[column].name;
                         let Some(metric) = tools.metrics.find(id) else { continue };
@@ -62,4 +71,17 @@ pub(super) fn scan(
             scanner.add(Rows { count: rows.len(), columns: &columns }, None, names, totals);
         }
     }
+}
+
+/// By call path of a process: the time that its worker threads have nothing to do while the main thread is there; empty without workers.
+fn idle(tools: &Tools<'_>, process: &WalkedProcess, results: &Results) -> Vec<i64> {
+    let Some(idle) = IdleThreads::new(tools.trace, tools.metrics, process, &results.severities) else {
+        return Vec::new();
+    };
+    let workers = process.locations.iter().skip(1).filter(|location| location.is_worker).count() as i64;
+    let mut by_path = vec![0; process.paths.len()];
+    for &(path, ticks) in idle.outside() {
+        by_path[path.index()] = ticks.saturating_mul(workers);
+    }
+    by_path
 }

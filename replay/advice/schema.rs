@@ -25,6 +25,11 @@ pub(super) fn schema() -> Schema {
     let mut of_places = columns_of_site();
     of_places.push(Column::new("rank", Type::Rank, "the rank"));
     of_places.push(Column::new("thread", Type::Count, "the number of the thread, 0 for the main one"));
+    of_places.push(Column::new(
+        "idle",
+        Type::Time,
+        "the time that worker threads of OpenMP have nothing to do while the main thread is there, of all of them",
+    ));
     // The others are made of these when the report is written.
     let is_there = |metric: &&Metric| matches!(metric.source, Source::Measured | Source::Shares);
     of_places.extend(metrics().iter().filter(is_there).map(|metric| {
@@ -71,3 +76,4 @@ pub(super) fn is_early(table: &str) -> bool {
 /// Columns of places in front of those of metrics.
 pub(super) const RANK: usize = 3;
 pub(super) const THREAD: usize = 4;
+pub(super) const IDLE: usize = 5;

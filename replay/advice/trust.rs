@@ -5,7 +5,7 @@ use super::bounds::{waited, waiting_metrics};
 use crate::coverage::{Coverage, Fate};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
-use crate::findings::{FindingClass, Findings};
+use crate::findings::{Finding, FindingClass, Findings};
 use crate::tools::Tools;
 use crate::wire::{self, Wire, wire};
 
@@ -19,7 +19,7 @@ pub struct Trust {
     pub analysed: Option<f64>,
     /// The part of all waiting that is longer than the error of the clocks; `None` if nobody waits.
     pub certain: Option<f64>,
-    /// Whether data are missing or contradict each other.
+    /// Whether data are missing or contradict each other otherwise than by clocks.
     pub has_findings: bool,
 }
 
@@ -74,9 +74,10 @@ impl Trust {
     }
 }
 
-/// Whether what was found is more than worth knowing.
+/// Whether what was found is more than worth knowing. How wrong clocks are is part of their error.
 fn is_in_doubt(findings: &Findings) -> bool {
-    findings.occurred().any(|finding| finding.class() != FindingClass::Note)
+    let is_of_clocks = |it: &Finding| matches!(it, Finding::ClockMessage | Finding::ClockCollective);
+    findings.occurred().any(|it| it.class() != FindingClass::Note && !is_of_clocks(&it))
 }
 
 impl Told {

@@ -286,6 +286,35 @@ fn work_that_is_shared_evenly_gains_if_it_is_always_the_same_rank_that_has_more(
 }
 
 #[test]
+fn call_path_alone_is_without_what_it_calls() {
+    let steps = 12;
+    // A step calls work of another function: of rank 0 both are twice as long.
+    let rank = |factor: i64| {
+        let step = |step: i64| {
+            let at = 10 + step * (6 * WORK + NETWORK.operation);
+            let (called, end) = (at + factor * 2 * WORK, at + factor * 3 * WORK);
+            let left = at + 6 * WORK + NETWORK.operation;
+            format!(
+                "{at} > step ; {at} > relax ; {called} < ; {end} < ; \
+                 {end} > MPI_Allreduce ; begin ; {left} end allreduce sent 8 received 8 ; <"
+            )
+        };
+        let end = 10 + steps * (6 * WORK + NETWORK.operation);
+        let all = (0..steps).map(step).collect::<Vec<_>>().join(" ; ");
+        format!("0 > MPI_Init ; 10 < ; {all} ; {end} > MPI_Finalize ; {} <\n", end + 10)
+    };
+    let script = format!("program prog\nrank 0\n {}rank 1\n {}", rank(2), rank(1));
+    let found = what_if(&script, "balance=step,balance=step/.,balance=step/relax,balance=prog/.");
+    let step = |gain: usize| (found.gains[gain].ticks + steps * 5) / steps / 10 * 10;
+    let shorter = |ticks: i64| (6 * WORK - ticks + NETWORK.operation) / 10 * 10;
+    assert_eq!(
+        [0, 1, 2, 3].map(step),
+        [shorter(3 * WORK / 2), shorter(WORK / 2), shorter(WORK), shorter(0)],
+        "{found}"
+    );
+}
+
+#[test]
 fn noise_that_is_gone_leaves_the_usual_work() {
     let of = |rank: usize| {
         let step =

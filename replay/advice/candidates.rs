@@ -8,7 +8,7 @@ use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules, Shown, Type};
 use super::Bounds;
 use super::bounds::KNOWN_EARLY;
 use super::culprits::Culprit;
-use super::names::{numbered, words};
+use super::names::{is_mpi, numbered, words, words_alone};
 use super::schema::{is_early, schema};
 use super::sums::PathSums;
 use crate::ids::ReportPath;
@@ -93,7 +93,12 @@ impl Candidate {
                     Some(Place::Key(key)) => numbered(paths, finding.keys[key])?,
                     _ => path,
                 };
-                let change = change(&scenario.word, words(tools, paths, place), &scenario.rest).ok()?;
+                // Work of a place is its own; calls are of what is called there, too.
+                let names = match scenario.word.as_str() {
+                    "balance" | "spread" | "quiet" => words_alone(tools, paths, place),
+                    _ => words(tools, paths, place),
+                };
+                let change = change(&scenario.word, names, &scenario.rest).ok()?;
                 Some(Scenario::of_change(change))
             }
             None => None,
@@ -150,7 +155,7 @@ fn of_calls(
     (path, calls): (ReportPath, &PathSums),
 ) -> Ticks {
     let rule = &rules.rules()[finding.rule];
-    if !tools.trace.kinds[paths.region(path) as usize].is_mpi {
+    if !is_mpi(tools, paths, path) {
         return ticks(finding.severity);
     }
     let columns = &schema().tables[rule.over().table].columns;

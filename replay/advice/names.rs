@@ -9,6 +9,7 @@ use crate::report::names;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 use crate::trace::Trace;
+use crate::what_if::ITSELF;
 
 /// Names of call paths, regions and lines of a report.
 #[derive(Debug)]
@@ -32,6 +33,17 @@ pub(super) fn words(tools: &Tools<'_>, paths: &ReportPaths, path: ReportPath) ->
     }
     names.reverse();
     names.join("/")
+}
+
+/// Whether a call path ends with a call of MPI. Regions that the analysis has added, such as flushes, are none.
+pub(super) fn is_mpi(tools: &Tools<'_>, paths: &ReportPaths, path: ReportPath) -> bool {
+    tools.trace.kinds.get(paths.region(path) as usize).is_some_and(|kind| kind.is_mpi)
+}
+
+/// The names of a call path alone: of what is called there it is told apart only where that is work, too.
+pub(super) fn words_alone(tools: &Tools<'_>, paths: &ReportPaths, path: ReportPath) -> String {
+    let calls_work = paths.all().any(|it| paths.parent(it) == Some(path) && !is_mpi(tools, paths, it));
+    words(tools, paths, path) + if calls_work { ITSELF } else { "" }
 }
 
 impl Names for ReportNames<'_> {

@@ -5,7 +5,7 @@ use model::Ticks;
 use super::Known;
 use super::bounds::Span;
 use super::culprits::Culprit;
-use super::names::words;
+use super::names::words_alone;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::tools::Tools;
@@ -64,7 +64,8 @@ pub(super) fn find(
     chosen.sort_by_key(|&at| (std::cmp::Reverse(culprits[at].sum.cost), culprits[at].path));
     chosen.truncate(LOOKED_AT);
     let mut told = vec![Told::default(); chosen.len()];
-    let names: Vec<String> = chosen.iter().map(|&at| words(tools, known.paths, culprits[at].path)).collect();
+    let names: Vec<String> =
+        chosen.iter().map(|&at| words_alone(tools, known.paths, culprits[at].path)).collect();
     let of_run = (span.begin, span.run);
     for (told, (rare, by_tenth)) in
         told.iter_mut().zip(known.timed.work_of(tools, known.processes, &names, of_run))

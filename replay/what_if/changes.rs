@@ -25,6 +25,9 @@ use crate::tools::Tools;
 use crate::walk::WalkedProcess;
 use crate::wire::Wire;
 
+/// What stands behind the names of a call path that is meant alone, without what is called there.
+pub const ITSELF: &str = "/.";
+
 /// Call paths of the processes of a worker in words, and the rows of its locations.
 #[derive(Debug)]
 pub(super) struct Paths<'a> {
@@ -99,11 +102,16 @@ impl<'a> Paths<'a> {
         Paths { tools, graph, classes, rows, names, process_of, lines, stretches }
     }
 
-    /// By row of a location: whether its call path has these names in a row.
+    /// By row of a location: whether its call path has these names in a row, or ends with them if `/.` is behind.
     pub(super) fn within(&self, at: usize, part: &str) -> Vec<bool> {
-        let part = format!("/{}/", part.trim_matches('/'));
+        let alone = part.strip_suffix(ITSELF);
+        let part = format!("/{}/", alone.unwrap_or(part).trim_matches('/'));
         let names = &self.names[self.process_of[at]];
-        let is_within = |path: &PathId| part == "//" || names[path.index()].contains(&part);
+        let is_within = |path: &PathId| match &names[path.index()] {
+            _ if part == "//" => true,
+            names if alone.is_some() => names.ends_with(&part),
+            names => names.contains(&part),
+        };
         self.rows[at].iter().map(is_within).collect()
     }
 

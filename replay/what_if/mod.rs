@@ -50,6 +50,7 @@ mod usage;
 mod void;
 mod workers;
 
+pub use changes::ITSELF;
 pub use classes::RowClass;
 pub use efficiency::Efficiency;
 pub use latency::{Latency, TOLERATED};

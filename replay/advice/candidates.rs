@@ -8,7 +8,7 @@ use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules, Shown, Type};
 use super::Bounds;
 use super::bounds::KNOWN_EARLY;
 use super::culprits::Culprit;
-use super::names::{is_mpi, numbered, words, words_alone};
+use super::names::{numbered, words, words_alone};
 use super::schema::{is_early, schema};
 use super::sums::PathSums;
 use crate::ids::ReportPath;
@@ -155,7 +155,7 @@ fn of_calls(
     (path, calls): (ReportPath, &PathSums),
 ) -> Ticks {
     let rule = &rules.rules()[finding.rule];
-    if !is_mpi(tools, paths, path) {
+    if !tools.trace.is_mpi(paths.region(path)) {
         return ticks(finding.severity);
     }
     let columns = &schema().tables[rule.over().table].columns;

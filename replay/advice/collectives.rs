@@ -51,6 +51,7 @@ pub(super) struct CollectiveRow {
     same: bool,
     same_bytes: bool,
     next_to: bool,
+    may_protect: bool,
 }
 
 /// The table.
@@ -135,6 +136,12 @@ pub(super) const COLLECTIVES: RowTable<CollectiveRow> = RowTable {
             about: "whether the call before or behind, with less time in between than it takes without waiting, is an operation of the same communicator that synchronises all",
             of: Of::Flag(|it| it.next_to),
         },
+        Field {
+            name: "may_protect",
+            kind: Type::Bool,
+            about: "whether it is a barrier, and the call before or behind is of a file or a window, or starts processes",
+            of: Of::Flag(|it| it.may_protect),
+        },
     ],
 };
 
@@ -197,8 +204,21 @@ pub(super) fn rows(
                 has_same_root(before, it) && (is_as_long || is_root(tools, process, it))
             }),
             next_to: next_to_before || next_to_next,
+            may_protect: CollectiveOp(it.operation) == CollectiveOp::BARRIER
+                && [sequence.before(it.call), sequence.behind(it.call)]
+                    .into_iter()
+                    .any(|call| is_protected(tools, of, call)),
         });
     }
+}
+
+/// Whether a call does what others may see outside of messages, so that a barrier beside it may be needed (advice 4.4, `barrier`).
+fn is_protected(tools: &Tools<'_>, of: OfProcess<'_>, call: CallId) -> bool {
+    let site = of.operations.calls.find(call).and_then(|_| of.site(call));
+    site.is_some_and(|(_, region)| {
+        let name = tools.trace.region_name(region);
+        ["MPI_File_", "MPI_Win_", "MPI_Comm_spawn"].iter().any(|prefix| name.starts_with(prefix))
+    })
 }
 
 /// Whether a process is the root, for which operations count the bytes of all members or not.

@@ -35,14 +35,10 @@ pub(super) fn words(tools: &Tools<'_>, paths: &ReportPaths, path: ReportPath) ->
     names.join("/")
 }
 
-/// Whether a call path ends with a call of MPI. Regions that the analysis has added, such as flushes, are none.
-pub(super) fn is_mpi(tools: &Tools<'_>, paths: &ReportPaths, path: ReportPath) -> bool {
-    tools.trace.kinds.get(paths.region(path) as usize).is_some_and(|kind| kind.is_mpi)
-}
-
 /// The names of a call path alone: of what is called there it is told apart only where that is work, too.
 pub(super) fn words_alone(tools: &Tools<'_>, paths: &ReportPaths, path: ReportPath) -> String {
-    let calls_work = paths.all().any(|it| paths.parent(it) == Some(path) && !is_mpi(tools, paths, it));
+    let calls_work =
+        paths.all().any(|it| paths.parent(it) == Some(path) && !tools.trace.is_mpi(paths.region(it)));
     words(tools, paths, path) + if calls_work { ITSELF } else { "" }
 }
 

@@ -65,6 +65,11 @@ impl Sequence {
         self.before.get(call.index()).copied().unwrap_or(CallId::NONE)
     }
 
+    /// The call behind another one on its thread; [`CallId::NONE`] for the last.
+    pub(super) fn behind(&self, call: CallId) -> CallId {
+        self.next.get(call.index()).copied().unwrap_or(CallId::NONE)
+    }
+
     /// Ticks from the end of the call before to the begin of this one; `None` for the first.
     pub(super) fn gap(&self, operations: &Operations, call: CallId) -> Option<Ticks> {
         let before = operations.calls.find(self.before(call))?;
@@ -73,7 +78,7 @@ impl Sequence {
 
     /// Ticks from the end of a call to the begin of the next one; `None` for the last.
     pub(super) fn gap_behind(&self, operations: &Operations, call: CallId) -> Option<Ticks> {
-        self.gap(operations, *self.next.get(call.index())?)
+        self.gap(operations, self.behind(call))
     }
 }
 

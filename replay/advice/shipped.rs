@@ -10,7 +10,7 @@ use super::schema::schema;
 use crate::error::Error;
 
 /// Files of rules, by name.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("work.toml", include_str!("rules/work.toml")),
     ("p2p.toml", include_str!("rules/p2p.toml")),
     ("master.toml", include_str!("rules/master.toml")),
@@ -19,6 +19,7 @@ const FILES: [(&str, &str); 8] = [
     ("sync.toml", include_str!("rules/sync.toml")),
     ("rma.toml", include_str!("rules/rma.toml")),
     ("omp.toml", include_str!("rules/omp.toml")),
+    ("io.toml", include_str!("rules/io.toml")),
 ];
 
 /// The rules of the program together with those of a user's files.

@@ -355,7 +355,14 @@ fn file_of_rules_with_errors_is_refused_with_all_of_them() {
     std::fs::write(&file, OF_A_USER.replace("spread=path", "wibble=path")).unwrap();
     let output = analyze(["--check-rules".as_ref(), file.as_os_str()]);
     let text = &output.expect(2).stderr;
-    assert!(text.contains("rule mylib/work: scenario \"wibble\""), "{text}");
+    assert!(text.contains("rule mylib/work: scenario \"wibble\", expected balance, "), "{text}");
+    std::fs::write(&file, OF_A_USER.replace("spread=path", "spread=main/work")).unwrap();
+    let output = analyze(["--check-rules".as_ref(), file.as_os_str()]);
+    let text = &output.expect(2).stderr;
+    assert!(
+        text.contains("scenario \"spread\" without a place, expected spread= with a call path"),
+        "{text}"
+    );
     let good = directory.path().join("good.toml");
     std::fs::write(&good, OF_A_USER).unwrap();
     assert_eq!(analyze(["--check-rules".as_ref(), good.as_os_str()]).expect(0).stderr, "");

@@ -125,6 +125,52 @@ fn advice_beyond_five_or_not_sure_is_in_the_report_and_printed_if_all_is_asked_f
     assert!(all.contains("  1. about ") && all.contains("[low]") && all.contains("Think."), "{all}");
 }
 
+/// A rule that says more about what a rule of the program finds, with a bound only; and one that cannot be judged.
+const FINER: &str = r#"format = 1
+library = "windows 1.0"
+[[rule]]
+id = "windows/close"
+refines = ["rma/early-close"]
+over = "place"
+by = ["path"]
+[rule.let]
+waiting = "sum(mpi_rma_early_wait)"
+[rule.finds]
+when = "waiting >= 1 % * run.all"
+severity = "waiting"
+most = "edges"
+claims = "waits"
+change = "path"
+title = "The library exposes windows for long"
+advice = "Close it."
+[[rule]]
+id = "windows/none"
+over = "place"
+[rule.finds]
+when = "sum(time) / (sum(time) - sum(time)) > 1"
+severity = "sum(time)"
+change = "path"
+title = "Nobody knows"
+advice = "Nothing."
+"#;
+
+#[test]
+fn finer_rule_has_the_coarser_one_below_it_also_where_nothing_is_replayed() {
+    let directory = in_memory();
+    let (file, report) = (directory.path().join("finer.toml"), directory.path().join("trace.cubex"));
+    fs::write(&file, FINER).unwrap();
+    let options = ["--advice=all", "--rules", file.to_str().unwrap()];
+    let said = run("rma.4", &report, &options);
+    let found = read(&report);
+    let place = |rule: &str| found.advice.iter().filter(|it| it.rule == rule).map(|it| &it.place.path).next();
+    let finer = found.advice.iter().find(|it| it.rule == "windows/close").unwrap();
+    assert!(finer.also.iter().any(|also| also.rule == "rma/early-close"), "{found:?}");
+    assert_ne!(place("rma/early-close"), Some(&finer.place.path), "{found:?}");
+    // What could not be judged is said with all advice.
+    assert!(said.expect(0).stdout.contains("\n  Not judged: windows/none: "), "{}", said.stdout);
+    assert!(!run("rma.4", &report, &["--advice", "--rules", options[2]]).stdout.contains("Not judged"));
+}
+
 #[test]
 fn least_gain_is_that_of_the_option() {
     let directory = in_memory();

@@ -191,7 +191,8 @@ pub(super) fn ticks(number: f64) -> Ticks {
 /// # Errors
 /// The word that is none.
 fn change(word: &str, path: String, rest: &str) -> Result<Change, String> {
-    let wrong = |expected: &str| format!("scenario \"{word}\" with \"{rest}\", expected {expected}");
+    let with = if rest.is_empty() { String::new() } else { format!(" with \"{rest}\"") };
+    let wrong = |expected: &str| format!("scenario \"{word}\"{with}, expected {expected}");
     Ok(match word {
         "balance" => Change::Balance(path),
         "spread" => Change::Spread(path),
@@ -237,6 +238,15 @@ pub(super) fn problem(rule: &Rule) -> Option<String> {
         ));
     }
     let scenario = rule.scenario()?;
-    let wrong = change(&scenario.word, String::new(), &scenario.rest).err()?;
-    Some(format!("rule {}: {wrong}", rule.id()))
+    if let Err(wrong) = change(&scenario.word, String::new(), &scenario.rest) {
+        return Some(format!("rule {}: {wrong}", rule.id()));
+    }
+    let lacks_place = scenario.place.is_none() && scenario.word != "eager";
+    lacks_place.then(|| {
+        let word = &scenario.word;
+        format!(
+            "rule {}: scenario \"{word}\" without a place, expected {word}= with a call path of the table, such as {word}=path",
+            rule.id()
+        )
+    })
 }

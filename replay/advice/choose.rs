@@ -79,7 +79,8 @@ pub(super) fn choose(
         for (it, joint) in left.into_iter().zip(asked) {
             let together = joint.and_then(|_| together.next().flatten());
             let more = together.map_or(it.gain, |together| together - best.gain);
-            if is_explained(&it, more, bounds.least) { also.push(it) } else { others.push(it) }
+            let is_said = is_coarser(&it, &best) || is_explained(&it, more, bounds.least);
+            if is_said { also.push(it) } else { others.push(it) }
         }
         left = others;
         let hidden = (list.len() >= SHOWN).then_some(Hidden::BeyondFive);
@@ -111,6 +112,11 @@ fn finest(sorted: &[Replayed]) -> usize {
             && (it.candidate.path == best.candidate.path || it.candidate.severity >= best.candidate.severity)
     };
     sorted.iter().position(is_finer).unwrap_or(0)
+}
+
+/// Whether something says less about the same place than what refines it.
+fn is_coarser(it: &Replayed, best: &Replayed) -> bool {
+    best.candidate.refines.contains(&it.candidate.rule) && it.candidate.path == best.candidate.path
 }
 
 /// Whether what something saves more once another advice was followed is too little to be said by itself.

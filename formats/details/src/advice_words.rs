@@ -49,13 +49,15 @@ impl fmt::Display for Words<'_> {
         caveats(run).iter().try_for_each(|line| writeln!(f, "{line}"))?;
         let shown: Vec<&Advised> = advice.iter().filter(|it| self.all || it.hidden.is_none()).collect();
         if shown.is_empty() {
-            return nothing(self.file, self.option).iter().try_for_each(|line| writeln!(f, "{line}"));
+            nothing(self.file, self.option).iter().try_for_each(|line| writeln!(f, "{line}"))?;
+            return self.write_unjudged(f);
         }
         writeln!(f, "Advice (of a run of {:.3} s; each by itself):", run.seconds)?;
         for (it, number) in shown.iter().zip(1..) {
             self.write_advice(f, number, it)?;
         }
         self.write_together(f, shown.len())?;
+        self.write_unjudged(f)?;
         match advice.len() - shown.len() {
             0 => Ok(()),
             more => writeln!(f, "  {more} more with {}", self.option),
@@ -72,6 +74,13 @@ impl Words<'_> {
             Some(together) => writeln!(f, "  {together}"),
             None => Ok(()),
         }
+    }
+
+    /// Writes which rules could not be judged, if everything is to be printed.
+    fn write_unjudged(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unjudged = self.file.not_evaluated.iter().filter(|_| self.all);
+        let lines = unjudged.map(|it| (self.printable)(&format!("Not judged: {}: {}", it.rule, it.why)));
+        lines.into_iter().try_for_each(|line| writeln!(f, "  {line}"))
     }
 
     fn write_advice(&self, f: &mut fmt::Formatter<'_>, number: usize, it: &Advised) -> fmt::Result {

@@ -11,7 +11,7 @@ use replay::{DetailsPlace, Options, WhatIf};
 const ERROR: f64 = 0.1;
 
 /// A machine that is busy meanwhile is given as many chances.
-const ATTEMPTS: usize = 5;
+const ATTEMPTS: usize = 10;
 
 /// A change: ranks, arguments of the program, scenario, and arguments with the change.
 struct Case {

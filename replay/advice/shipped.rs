@@ -174,8 +174,7 @@ mod tests {
         );
         let all = print("x").unwrap_err();
         assert!(
-            all.starts_with("no rule \"x\", expected one of io/metadata, ")
-                && all.ends_with("work/static"),
+            all.starts_with("no rule \"x\", expected one of io/metadata, ") && all.ends_with("work/static"),
             "{all}"
         );
     }

@@ -53,7 +53,7 @@ pub fn named(files: &[Source]) -> Option<String> {
 /// If there is none with this name: which one may be meant, or all of them.
 ///
 /// # Panics
-/// As [`rules`].
+/// As [`rules()`].
 pub fn print(id: &str) -> Result<String, String> {
     let rules = rules(&[]).expect("rules of the program are right");
     let Some(rule) = rules.rules().iter().find(|rule| rule.id() == id) else {

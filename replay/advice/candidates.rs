@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use rules::{Claims, Finding, Gain, Outcome, Place, Rule, Rules, Shown, Type};
+use rules::{Claims, Column, Finding, Gain, Outcome, Place, Rule, Rules, Schema, Shown, Type};
 
 use super::Bounds;
 use super::bounds::KNOWN_EARLY;
 use super::culprits::Culprit;
 use super::names::{numbered, words, words_alone};
-use super::schema::{is_early, schema};
+use super::schema::is_early;
 use super::sums::PathSums;
 use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
@@ -56,7 +56,7 @@ impl Candidate {
     pub(super) fn all(
         tools: &Tools<'_>,
         paths: &ReportPaths,
-        rules: &Rules,
+        (rules, schema): (&Rules, &Schema),
         outcome: Outcome,
         (bounds, culprits, calls): (&Bounds, &[Culprit], &PathSums),
     ) -> Vec<Candidate> {
@@ -67,7 +67,10 @@ impl Candidate {
         let mut all: Vec<Candidate> = findings
             .chunk_by(|one, other| one.rule == other.rule)
             .flat_map(|of_rule| of_rule.iter().take(OF_RULE))
-            .filter_map(|finding| Candidate::of(tools, paths, rules, finding, (bounds, culprits, calls)))
+            .filter_map(|finding| {
+                let rule = &rules.rules()[finding.rule];
+                Candidate::of(tools, paths, (rule, schema), finding, (bounds, culprits, calls))
+            })
             .filter(|candidate| candidate.is_worth(bounds))
             .collect();
         // What can be replayed comes first: bounds alone are coarse.
@@ -81,11 +84,11 @@ impl Candidate {
     fn of(
         tools: &Tools<'_>,
         paths: &ReportPaths,
-        rules: &Rules,
+        (rule, schema): (&Rule, &Schema),
         finding: &Finding,
         (bounds, culprits, calls): (&Bounds, &[Culprit], &PathSums),
     ) -> Option<Candidate> {
-        let rule = &rules.rules()[finding.rule];
+        let columns = columns(schema, rule);
         let path = numbered(paths, finding.change?)?;
         let scenario = match rule.scenario() {
             Some(scenario) => {
@@ -109,7 +112,7 @@ impl Candidate {
         let (most, by) = match rule.gain() {
             Some(Gain::Work) if balance() <= bounds.conserve => (balance(), "path"),
             Some(Gain::Work | Gain::Phase) => (bounds.conserve, "conserve"),
-            Some(Gain::Calls) => (of_calls(tools, paths, (rules, finding), (path, calls)), "calls"),
+            Some(Gain::Calls) => (of_calls(tools, paths, (rule, columns, finding), (path, calls)), "calls"),
             Some(Gain::Edges) if rule.claims() == Claims::Waits && ticks(finding.severity) < bounds.wait => {
                 (ticks(finding.severity), "edges")
             }
@@ -126,7 +129,7 @@ impl Candidate {
             library: rule.library().map(str::to_owned),
             refines: rule.refines().to_vec(),
             path,
-            rank: rank(rule, finding),
+            rank: rank(rule, columns, finding),
             title: finding.title.clone(),
             text: finding.advice.clone(),
             evidence: finding.shows.clone(),
@@ -151,14 +154,12 @@ impl Candidate {
 fn of_calls(
     tools: &Tools<'_>,
     paths: &ReportPaths,
-    (rules, finding): (&Rules, &Finding),
+    (rule, columns, finding): (&Rule, &[Column], &Finding),
     (path, calls): (ReportPath, &PathSums),
 ) -> Ticks {
-    let rule = &rules.rules()[finding.rule];
     if !tools.trace.is_mpi(paths.region(path)) {
         return ticks(finding.severity);
     }
-    let columns = &schema().tables[rule.over().table].columns;
     let keys = rule.by().iter().zip(&finding.keys).filter(|(column, _)| columns[**column].kind == Type::Path);
     let mut all: Vec<ReportPath> = keys.filter_map(|(_, &key)| numbered(paths, key)).chain([path]).collect();
     all.sort_unstable();
@@ -167,15 +168,18 @@ fn of_calls(
     ticks(share_of_calls(finding, path, calls) * on_path as f64)
 }
 
+/// The columns of the table that a rule is over.
+fn columns<'s>(schema: &'s Schema, rule: &Rule) -> &'s [Column] {
+    &schema.tables[rule.over().table].columns
+}
+
 /// The part of the calls of a call path that is counted.
 fn share_of_calls(finding: &Finding, path: ReportPath, calls: &PathSums) -> f64 {
     (finding.severity / calls.of(path).work.max(1) as f64).min(1.0)
 }
 
 /// The rank of a group, if it is one of its keys.
-fn rank(rule: &Rule, finding: &Finding) -> Option<i64> {
-    let schema = schema();
-    let columns = &schema.tables[rule.over().table].columns;
+fn rank(rule: &Rule, columns: &[Column], finding: &Finding) -> Option<i64> {
     let key = rule.by().iter().position(|&column| columns[column].kind == Type::Rank)?;
     finding.keys.get(key).copied().filter(|&rank| rank != rules::ABSENT)
 }
@@ -221,14 +225,13 @@ fn change(word: &str, path: String, rest: &str) -> Result<Change, String> {
 }
 
 /// What is wrong with a rule beyond its expressions: without a place, or with a scenario that is none, it would never be said.
-pub(super) fn problem(rule: &Rule) -> Option<String> {
+pub(super) fn problem(rule: &Rule, schema: &Schema) -> Option<String> {
     if !matches!(rule.change(), Some(Place::Key(_) | Place::Most(_))) {
         return Some(format!(
             "rule {}: no place to change, expected change = with a call path of the table",
             rule.id()
         ));
     }
-    let schema = schema();
     let table = &schema.tables[rule.over().table].name;
     if let Some(&fact) = rule.facts_of_rows().iter().find(|fact| is_early(table) && **fact >= KNOWN_EARLY) {
         return Some(format!(

@@ -205,7 +205,8 @@ pub fn find(
     let too_many = outcome.with_too_many_groups.iter().map(|&rule| (rule, "too many groups".to_owned()));
     let unjudged = outcome.not_evaluated.iter().map(|it| (it.rule, it.reason.clone())).chain(too_many);
     let unjudged = unjudged.map(|(rule, why)| (rules.rules()[rule].id().to_owned(), why)).collect();
-    let candidates = Candidate::all(tools, known.paths, rules, outcome, (&bounds, &culprits, &calls));
+    let candidates =
+        Candidate::all(tools, known.paths, (rules, &schema), outcome, (&bounds, &culprits, &calls));
     let advice = choose::choose(tools, known, candidates, (&bounds, &trust), exchange)?;
     Ok(Advice { not_evaluated: unjudged, ..advice })
 }

@@ -101,8 +101,9 @@ fn read(files: &[Source]) -> Result<Rules, String> {
     let all: Vec<Source> = own.chain(files.iter().cloned()).collect();
     let texts =
         |problems: Vec<Problem>| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    let rules = rules::read(&all, &schema()).map_err(texts)?;
-    match rules.rules().iter().filter_map(problem).collect::<Vec<_>>() {
+    let schema = schema();
+    let rules = rules::read(&all, &schema).map_err(texts)?;
+    match rules.rules().iter().filter_map(|rule| problem(rule, &schema)).collect::<Vec<_>>() {
         problems if problems.is_empty() => Ok(rules),
         problems => Err(problems.join("\n")),
     }

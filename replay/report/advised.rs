@@ -35,13 +35,10 @@ impl AdviceSummary {
     ) -> AdviceSummary {
         AdviceSummary { file: file(tools, paths, advice), all: options.wanted == WantedAdvice::All }
     }
-}
 
-impl AdviceSummary {
     /// What is shown, as attributes of the report (advice 6).
     pub(super) fn attributes(&self) -> impl Iterator<Item = Attribute> {
-        let shown = self.file.advice.iter().filter(|it| it.hidden.is_none());
-        shown.zip(1..).flat_map(|(it, number)| {
+        self.file.shown().zip(1..).flat_map(|(it, number)| {
             let facts = [
                 ("rule", it.rule.clone()),
                 ("place", in_words(&it.place)),

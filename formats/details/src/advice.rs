@@ -29,6 +29,13 @@ pub struct AdviceFile {
     pub together: Option<f64>,
 }
 
+impl AdviceFile {
+    /// What the summary shows.
+    pub fn shown(&self) -> impl Iterator<Item = &Advised> {
+        self.advice.iter().filter(|it| it.hidden.is_none())
+    }
+}
+
 /// A rule that could not be judged.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -68,7 +68,7 @@ impl fmt::Display for Words<'_> {
 impl Words<'_> {
     /// Writes what is saved together, of so many that are printed.
     fn write_together(&self, f: &mut fmt::Formatter<'_>, printed: usize) -> fmt::Result {
-        let of = self.file.advice.iter().filter(|it| it.hidden.is_none()).count();
+        let of = self.file.shown().count();
         let these = if of < printed { format!("1 to {of}") } else { "all of these".to_owned() };
         match together(self.file, &these) {
             Some(together) => writeln!(f, "  {together}"),
@@ -190,8 +190,7 @@ pub fn nothing(file: &AdviceFile, option: &str) -> Vec<String> {
 
 /// What all that is shown and could be replayed saves together, if that is known; in words `these` are.
 pub fn together(file: &AdviceFile, these: &str) -> Option<String> {
-    let mut shown = file.advice.iter().filter(|it| it.hidden.is_none());
-    let which = match shown.all(|it| it.gain.expected.is_some()) {
+    let which = match file.shown().all(|it| it.gain.expected.is_some()) {
         true => these.to_owned(),
         false => format!("{these} that say \"about\""),
     };

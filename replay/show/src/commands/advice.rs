@@ -40,7 +40,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         output.write(|results| results.write_all(json.as_bytes()))?;
         return Ok(Status::Done);
     }
-    if !args.all && file.advice.iter().any(|it| it.hidden.is_none()) {
+    if !args.all && file.shown().next().is_some() {
         file.advice.retain(|it| it.hidden.is_none());
     }
     let (all, shown) = (file.advice.len(), args.top.unwrap_or(usize::MAX));

@@ -3,7 +3,7 @@
 use model::{CollectiveOp, Ticks};
 use rules::{ABSENT, Type};
 
-use super::sequence::{OfProcess, members};
+use super::sequence::{OfProcess, members, whole};
 use super::table::{Field, Of, RowTable};
 use crate::ids::{CallId, ReportPath};
 use crate::matching::Matches;
@@ -225,10 +225,6 @@ fn is_protected(tools: &Tools<'_>, of: OfProcess<'_>, call: CallId) -> bool {
 fn is_root(tools: &Tools<'_>, process: usize, it: &Collective) -> bool {
     let communicator = tools.trace.communicators.get(it.communicator as usize);
     communicator.is_some_and(|communicator| communicator.peer(process, it.root) == Some(process))
-}
-
-fn whole(bytes: u64) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 /// Whether no member returns before all have begun.

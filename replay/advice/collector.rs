@@ -8,7 +8,7 @@ use super::late_sends::{LateMessages, late_messages};
 use super::names::ReportNames;
 use super::receives::{RECEIVES, ReceiveRow};
 use super::sends::{SENDS, SendRow};
-use super::sequence::{OfProcess, Sequence};
+use super::sequence::{OfProcess, Sequence, rank_of};
 use super::table::RowTable;
 use super::tables::Tables;
 use super::{collectives, receives, schema, sends};
@@ -80,7 +80,7 @@ impl<'r> Collector<'r> {
         self.late.push(late_messages(tools, walked, matches, waiting));
         let operations = &*walked.operations;
         let process = walked.process.number;
-        let rank = tools.trace.processes[process].rank.map_or(rules::ABSENT, i64::from);
+        let rank = rank_of(tools, process);
         let names = ReportNames { trace: tools.trace, paths };
         let sequence = Sequence::new(operations);
         let numbers = &paths.numbers[at][..];

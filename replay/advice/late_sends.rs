@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::Known;
 use super::bounds::waited;
+use super::sequence::rank_of;
 use super::table::{Field, Of, RowTable};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
@@ -159,7 +160,7 @@ pub(super) fn rows(
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     let masters = known.timed.master_ranks();
     for ((late, numbers), receiver) in late.iter().zip(&known.paths.numbers).zip(known.processes) {
-        let rank = tools.trace.processes[receiver.number].rank.map_or(rules::ABSENT, i64::from);
+        let rank = rank_of(tools, receiver.number);
         let to_master = u64::from(masters.contains(&rank));
         for (&(waiting_in, process, sent_in), &waited) in late {
             let Some(path) = numbers.get(waiting_in.index()).filter(|path| !path.is_none()) else {
@@ -180,7 +181,7 @@ pub(super) fn rows(
             let Some(&path) = numbers.get(sent_in.index()).filter(|path| !path.is_none()) else {
                 continue;
             };
-            let rank = tools.trace.processes[process as usize].rank.map_or(rules::ABSENT, i64::from);
+            let rank = rank_of(tools, process as usize);
             let waiting_in = ReportPath::new(to_usize(waiting_in));
             let key = Key { rank, sent_in: path, waiting_in, to_master: to_master == 1 };
             let sum = rows.entry(key).or_default();

@@ -4,6 +4,7 @@ use rules::{Names, Rows, Totals, Values};
 
 use super::Known;
 use super::schema::{IDLE, LINE, PATH, RANK, REGION, THREAD};
+use super::sequence::rank_of;
 use super::tables::Tables;
 use crate::fraction;
 use crate::idle_threads::IdleThreads;
@@ -24,7 +25,7 @@ pub(super) fn scan(
     let columns_of_table = &tables.schema.tables[over.table].columns;
     let mut scanner = tables.scanner(over);
     for (at, (process, results)) in known.processes.iter().zip(known.results).enumerate() {
-        let rank = tools.trace.processes[process.number].rank.map_or(rules::ABSENT, i64::from);
+        let rank = rank_of(tools, process.number);
         let numbers = &known.paths.numbers[at];
         let idle = if read.contains(&IDLE) { idle(tools, process, results) } else { Vec::new() };
         for (thread, severities) in results.severities.iter().enumerate() {

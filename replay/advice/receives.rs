@@ -4,7 +4,7 @@ use model::Ticks;
 use patterns::matched::Completion;
 use rules::{ABSENT, Type};
 
-use super::sequence::OfProcess;
+use super::sequence::{OfProcess, in_order, rank_of, whole};
 use super::table::{Field, Of, RowTable};
 use crate::ids::ReportPath;
 use crate::int::to_u32;
@@ -90,9 +90,7 @@ pub(super) fn rows(
     mut give: impl FnMut(ReceiveRow),
 ) {
     let OfProcess { operations, sequence, rank, .. } = of;
-    let mut waits = waiting.receives.clone();
-    waits.sort_unstable();
-    let mut waits = waits.into_iter().peekable();
+    let mut waits = in_order(&waiting.receives);
     for (at, receive) in operations.receives.iter().enumerate() {
         let waited = waits.next_if(|&(of, _)| of as usize == at).map_or(0, |(_, ticks)| ticks);
         let Some((path, region)) = of.site(receive.call) else { continue };
@@ -110,10 +108,10 @@ pub(super) fn rows(
             path,
             region,
             rank,
-            source: tools.trace.processes[envelope.peer as usize].rank.map_or(ABSENT, i64::from),
+            source: rank_of(tools, envelope.peer as usize),
             tag: envelope.tag.into(),
             communicator: envelope.communicator.into(),
-            bytes: i64::try_from(receive.bytes).unwrap_or(i64::MAX),
+            bytes: whole(receive.bytes),
             time: call.interval.length(),
             waiting: waited,
             gap: gap.unwrap_or(ABSENT),

@@ -4,7 +4,7 @@ use model::Ticks;
 use rules::{ABSENT, Type};
 use rustc_hash::FxHashSet;
 
-use super::sequence::{OfProcess, Sequence, members};
+use super::sequence::{OfProcess, Sequence, in_order, members, rank_of, whole};
 use super::table::{Field, Of, RowTable};
 use crate::ids::ReportPath;
 use crate::operations::{Operations, Send};
@@ -113,9 +113,7 @@ pub(super) fn rows(
     let OfProcess { operations, sequence, rank, .. } = of;
     let sends = &operations.sends;
     let to_all = to_all(tools, (operations, sequence));
-    let mut waits = waiting.sends.clone();
-    waits.sort_unstable();
-    let mut waits = waits.into_iter().peekable();
+    let mut waits = in_order(&waiting.sends);
     for (at, send) in sends.iter().enumerate() {
         let waited = match waits.next_if(|&(of, _)| of as usize == at) {
             Some((_, ticks)) if send.completion == send.call => ticks,
@@ -130,11 +128,11 @@ pub(super) fn rows(
             path,
             region,
             rank,
-            destination: tools.trace.processes[envelope.peer as usize].rank.map_or(ABSENT, i64::from),
+            destination: rank_of(tools, envelope.peer as usize),
             tag: envelope.tag.into(),
             communicator: envelope.communicator.into(),
             members: members(tools, envelope.communicator),
-            bytes: i64::try_from(send.bytes).unwrap_or(i64::MAX),
+            bytes: whole(send.bytes),
             time: operations.call(send.call).interval.length(),
             waiting: waited,
             gap: sequence.gap(operations, send.call).unwrap_or(ABSENT),

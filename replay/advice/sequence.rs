@@ -1,5 +1,8 @@
 //! Calls of MPI of a process in the order of each thread: which one comes before another, and the time in between.
 
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
 use model::Ticks;
 use rules::ABSENT;
 
@@ -80,6 +83,23 @@ impl Sequence {
     pub(super) fn gap_behind(&self, operations: &Operations, call: CallId) -> Option<Ticks> {
         self.gap(operations, self.behind(call))
     }
+}
+
+/// The rank of a process, or [`ABSENT`].
+pub(super) fn rank_of(tools: &Tools<'_>, process: usize) -> i64 {
+    tools.trace.processes[process].rank.map_or(ABSENT, i64::from)
+}
+
+/// A length as rules have it.
+pub(super) fn whole(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// Waiting of messages, by their positions, in the order of these.
+pub(super) fn in_order(waits: &[(u32, Ticks)]) -> Peekable<IntoIter<(u32, Ticks)>> {
+    let mut waits = waits.to_vec();
+    waits.sort_unstable();
+    waits.into_iter().peekable()
 }
 
 /// How many members a communicator has; [`ABSENT`] of those with two sides, and of those that are not known.

@@ -2,7 +2,7 @@
 
 use rules::{Column, Grouping, Names, Rows, Scanner, Table, Totals, Type, Values};
 
-use super::schema::{LINES, REGIONS};
+use super::schema::{LINES, REGION, REGIONS};
 use crate::ids::ReportPath;
 
 /// Columns in front of all others: call path, function, line.
@@ -102,7 +102,7 @@ impl<R> RowTable<R> {
                 let path = |row: &R| (self.site)(row).0.index() as i64;
                 let region = |row: &R| (self.site)(row).1.into();
                 // The line is that of the path.
-                let is_region = column == 1;
+                let is_region = column == REGION;
                 return Owned::Whole(
                     rows.iter().map(|row| if is_region { region(row) } else { path(row) }).collect(),
                 );

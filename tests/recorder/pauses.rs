@@ -4,7 +4,7 @@
 use crate::support::archive;
 use crate::support::record::{Invocation, Subject, analyze};
 use crate::support::report::{NamedReport, findings};
-use replay::findings::FindingClass;
+use replay::findings::{Finding, FindingClass};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -59,7 +59,9 @@ fn recorded(
             assert_eq!(found, length as f64, "{region} in {}", experiment.display());
         }
     }
-    let found = findings(experiment);
+    // Rounds are a loop only where they take about as long, which depends on the machine.
+    let mut found = findings(experiment);
+    found.retain(|(name, ..)| name != Finding::DifferentIterations.name());
     let wrong: Vec<_> = found.iter().filter(|(_, class, _)| *class == FindingClass::Wrong).collect();
     assert!(wrong.is_empty(), "{wrong:?}\n{}", analysis.stdout);
     let found = found.into_iter().map(|(name, _, count)| (name, count)).collect();

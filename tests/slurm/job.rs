@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time limit for a job: its own limit and the time to analyze, far more than any needs.
-const DEADLINE: Duration = Duration::from_secs(300);
+const DEADLINE: Duration = Duration::from_secs(900);
 
 /// A job that was submitted; it is cancelled when this is dropped before its end.
 pub(crate) struct Job {

@@ -247,7 +247,8 @@ fn slow_clients_keep_nobody_waiting() {
     }
     let begin = Instant::now();
     assert_eq!(server.get(server.path()).0, 200);
-    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    // Less than the patience with a head.
+    assert!(begin.elapsed() < Duration::from_secs(9), "{:?}", begin.elapsed());
     // With one more all places are taken; they are free again once the patience with a head has ended.
     let more: Vec<TcpStream> = (0..8).map(|_| server.connect()).collect();
     assert_eq!(server.get(server.path()).0, 200);

@@ -47,6 +47,7 @@ pub(super) struct CollectiveRow {
     completion: Ticks,
     is_last: bool,
     gap: i64,
+    gap_behind: i64,
     before: i64,
     same: bool,
     same_bytes: bool,
@@ -111,6 +112,12 @@ pub(super) const COLLECTIVES: RowTable<CollectiveRow> = RowTable {
             kind: Type::Time,
             about: "the time since the last call of MPI of the thread",
             of: Of::Whole(|it| it.gap),
+        },
+        Field {
+            name: "gap_behind",
+            kind: Type::Time,
+            about: "the time until the next call of MPI of the thread",
+            of: Of::Whole(|it| it.gap_behind),
         },
         Field {
             name: "before",
@@ -197,6 +204,7 @@ pub(super) fn rows(
             completion: time - wait,
             is_last: last_begin.is_some_and(|last| it.begin >= last),
             gap: gap.unwrap_or(ABSENT),
+            gap_behind: sequence.gap_behind(operations, it.call).unwrap_or(ABSENT),
             before: before.map_or(ABSENT, |before| before.operation.into()),
             same: before.is_some_and(|before| before.operation == it.operation && before.root == it.root),
             same_bytes: before.is_some_and(|before| {

@@ -27,14 +27,14 @@ pub(super) struct Culprit {
 impl Culprit {
     /// How many times the mean of all ranks the rank with most has.
     #[expect(clippy::cast_precision_loss)]
-    fn ratio(&self) -> f64 {
+    pub(super) fn ratio(&self) -> f64 {
         self.sum.most as f64 * f64::from(self.of_ranks) / self.sum.work.max(1) as f64
     }
 
     /// The part of its costs, by rank, that sharing it evenly saves: σ (advice 3.1); 1 if it has cost less than that, as what waits at
     /// scans and in files has no costs.
     #[expect(clippy::cast_precision_loss)]
-    fn static_share(&self) -> f64 {
+    pub(super) fn static_share(&self) -> f64 {
         let cost = self.sum.cost as f64 / f64::from(self.of_ranks.max(1));
         (self.balance as f64 / cost.max(1.0)).clamp(0.0, 1.0)
     }

@@ -10,6 +10,8 @@
 //! Waiting is evidence, never the gain: what a change saves is replayed, and bounded (advice 3.1).
 
 mod bounds;
+mod by_node;
+mod calls;
 mod candidates;
 mod choose;
 mod collectives;
@@ -20,6 +22,7 @@ mod masters;
 mod names;
 mod places;
 mod receives;
+mod rounds;
 mod schema;
 mod sends;
 mod sequence;
@@ -47,6 +50,8 @@ use crate::what_if::{Scenario, TimedGraph};
 use rules::{Context, Shown};
 
 pub use bounds::Bounds;
+use by_node::BY_NODE;
+use calls::CALLS;
 use candidates::Candidate;
 pub use collector::Collector;
 use culprits::CULPRITS;
@@ -180,8 +185,10 @@ pub fn find(
     let trust = Trust::find(tools, known, exchange)?;
     let work = sums::work(tools, known, Which::Work);
     let sums = PathSums::find(known, &work, exchange)?;
-    let calls = PathSums::find(known, &sums::work(tools, known, Which::Calls), exchange)?;
-    let culprits = culprits::find(known, (&work, &sums), span, exchange)?;
+    let in_calls = sums::work(tools, known, Which::Calls);
+    let calls = PathSums::find(known, &in_calls, exchange)?;
+    let mut culprits = culprits::find(known, (&work, &sums), span, exchange)?;
+    let waited_for = culprits::find(known, (&in_calls, &calls), span, exchange)?;
     let run = bounds.facts(tools, span);
     let names = names::ReportNames { trace: tools.trace, paths: known.paths };
     let tables = Tables { rules, schema: &schema, run: &run };
@@ -189,9 +196,13 @@ pub fn find(
     let late = late_sends::rows(tools, (known, bounds.run), &late, exchange)?;
     tables.add(&LATE_SENDS, &late, &names, &mut totals);
     let when = when::find(tools, (known, span), &culprits, exchange)?;
+    let by_node = by_node::rows(tools, known, (&work, &sums, &culprits), exchange)?;
+    let of_calls = calls::rows(tools, known, (&in_calls, &waited_for), exchange)?;
     if exchange.worker() == 0 {
         let rows = culprits::rows(known.paths, (&culprits, &when), &known.timed.master_ranks());
         tables.add(&CULPRITS, &rows, &names, &mut totals);
+        tables.add(&BY_NODE, &by_node, &names, &mut totals);
+        tables.add(&CALLS, &of_calls, &names, &mut totals);
         tables.add(&MASTERS, &masters::rows(tools, known, bounds.ranks), &names, &mut totals);
     }
     let mut all = rules.totals();
@@ -205,6 +216,8 @@ pub fn find(
     let too_many = outcome.with_too_many_groups.iter().map(|&rule| (rule, "too many groups".to_owned()));
     let unjudged = outcome.not_evaluated.iter().map(|it| (it.rule, it.reason.clone())).chain(too_many);
     let unjudged = unjudged.map(|(rule, why)| (rules.rules()[rule].id().to_owned(), why)).collect();
+    // Gains of work that is shared are bounded by what that saves, be it outside of MPI or in calls.
+    culprits.extend(waited_for);
     let candidates =
         Candidate::all(tools, known.paths, (rules, &schema), outcome, (&bounds, &culprits, &calls));
     let advice = choose::choose(tools, known, candidates, (&bounds, &trust), exchange)?;

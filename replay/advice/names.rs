@@ -3,7 +3,7 @@
 use rules::{Names, Type};
 
 use super::collectives::OPERATIONS;
-use super::schema::{LINES, REGIONS};
+use super::schema::{LINES, NODES, REGIONS};
 use crate::ids::ReportPath;
 use crate::report::names;
 use crate::report_paths::ReportPaths;
@@ -51,6 +51,10 @@ impl Names for ReportNames<'_> {
                 Some(self.trace.region_name(region).to_owned())
             }
             (Type::Text, LINES) => self.line(number),
+            (Type::Text, NODES) => {
+                let tree = &self.trace.definitions.system_tree;
+                Some(tree.get(usize::try_from(number).ok()?)?.name.clone())
+            }
             (Type::Operation, _) => Some((*OPERATIONS.get(usize::try_from(number).ok()?)?).to_owned()),
             _ => None,
         }

@@ -4,11 +4,13 @@ use model::Ticks;
 use patterns::matched::Completion;
 use rules::{ABSENT, Type};
 
-use super::sequence::{OfProcess, in_order, rank_of, whole};
+use super::rounds::rounds;
+use super::sequence::{OfProcess, in_order, members, rank_of, whole};
 use super::table::{Field, Of, RowTable};
 use crate::ids::ReportPath;
 use crate::int::to_u32;
 use crate::matching::Matches;
+use crate::operations::Receive;
 use crate::tools::Tools;
 use crate::wait_states::WaitingMessages;
 
@@ -26,6 +28,8 @@ pub(super) struct ReceiveRow {
     waiting: Ticks,
     gap: i64,
     found_late: i64,
+    members: i64,
+    from_all: bool,
 }
 
 /// The table.
@@ -54,6 +58,12 @@ pub(super) const RECEIVES: RowTable<ReceiveRow> = RowTable {
             about: "the number of its communicator",
             of: Of::Whole(|it| it.communicator),
         },
+        Field {
+            name: "members",
+            kind: Type::Count,
+            about: "how many members that communicator has",
+            of: Of::Whole(|it| it.members),
+        },
         Field { name: "bytes", kind: Type::Bytes, about: "its length", of: Of::Whole(|it| it.bytes) },
         Field {
             name: "time",
@@ -79,6 +89,12 @@ pub(super) const RECEIVES: RowTable<ReceiveRow> = RowTable {
             about: "of a message that a test has found, and behind which the thread does not go on as long as before: the time since it was sent and its receive posted, at most that since the last call of MPI",
             of: Of::Whole(|it| it.found_late),
         },
+        Field {
+            name: "from_all",
+            kind: Type::Bool,
+            about: "whether it is one of several in a row, of the same length, from all others of the communicator",
+            of: Of::Flag(|it| it.from_all),
+        },
     ],
 };
 
@@ -91,6 +107,15 @@ pub(super) fn rows(
 ) {
     let OfProcess { operations, sequence, rank, .. } = of;
     let mut waits = in_order(&waiting.receives);
+    let follows = |one: &Receive, next: &Receive| {
+        let [a, b] = [one, next].map(|it| operations.source(it));
+        let is_next = one.call == next.call || one.call == sequence.before(next.call);
+        is_next && one.bytes == next.bytes && a.communicator == b.communicator
+    };
+    let from_all = rounds(&operations.receives, follows, |receive| {
+        let envelope = operations.source(receive);
+        (envelope.peer, members(tools, envelope.communicator).saturating_sub(1))
+    });
     for (at, receive) in operations.receives.iter().enumerate() {
         let waited = waits.next_if(|&(of, _)| of as usize == at).map_or(0, |(_, ticks)| ticks);
         let Some((path, region)) = of.site(receive.call) else { continue };
@@ -115,6 +140,8 @@ pub(super) fn rows(
             time: call.interval.length(),
             waiting: waited,
             gap: gap.unwrap_or(ABSENT),
+            members: members(tools, envelope.communicator),
+            from_all: from_all[at],
             found_late: found_late().unwrap_or(ABSENT),
         });
     }

@@ -3,6 +3,8 @@
 use patterns::{Metric, Source, Unit, metrics};
 use rules::{Column, Grouping, Schema, Table, Type};
 
+use super::by_node::BY_NODE;
+use super::calls::CALLS;
 use super::collectives::{COLLECTIVES, OPERATIONS};
 use super::culprits::CULPRITS;
 use super::late_sends::LATE_SENDS;
@@ -14,6 +16,7 @@ use super::table::columns_of_site;
 /// Domains of texts.
 pub(super) const REGIONS: u16 = 1;
 pub(super) const LINES: u16 = 2;
+pub(super) const NODES: u16 = 3;
 
 /// Positions of columns that all tables begin with.
 pub(super) const PATH: usize = 0;
@@ -51,6 +54,8 @@ pub(super) fn schema() -> Schema {
     Schema {
         tables: vec![
             CULPRITS.schema(),
+            CALLS.schema(),
+            BY_NODE.schema(),
             LATE_SENDS.schema(),
             SENDS.schema(),
             RECEIVES.schema(),

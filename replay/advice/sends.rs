@@ -2,12 +2,12 @@
 
 use model::Ticks;
 use rules::{ABSENT, Type};
-use rustc_hash::FxHashSet;
 
-use super::sequence::{OfProcess, Sequence, in_order, members, rank_of, whole};
+use super::rounds::rounds;
+use super::sequence::{OfProcess, in_order, members, rank_of, whole};
 use super::table::{Field, Of, RowTable};
 use crate::ids::ReportPath;
-use crate::operations::{Operations, Send};
+use crate::operations::Send;
 use crate::tools::Tools;
 use crate::wait_states::WaitingMessages;
 
@@ -26,6 +26,7 @@ pub(super) struct SendRow {
     waiting: Ticks,
     gap: i64,
     same_envelope: bool,
+    same_destination: bool,
     is_first: bool,
     to_all: bool,
 }
@@ -83,6 +84,12 @@ pub(super) const SENDS: RowTable<SendRow> = RowTable {
             of: Of::Flag(|it| it.same_envelope),
         },
         Field {
+            name: "same_destination",
+            kind: Type::Bool,
+            about: "whether the call before sent to the same rank with the same communicator",
+            of: Of::Flag(|it| it.same_destination),
+        },
+        Field {
             name: "is_first",
             kind: Type::Bool,
             about: "whether the call before sent nothing",
@@ -112,7 +119,14 @@ pub(super) fn rows(
 ) {
     let OfProcess { operations, sequence, rank, .. } = of;
     let sends = &operations.sends;
-    let to_all = to_all(tools, (operations, sequence));
+    let follows = |one: &Send, next: &Send| {
+        let [a, b] = [one, next].map(|it| operations.destination(it));
+        one.call == sequence.before(next.call) && one.bytes == next.bytes && a.communicator == b.communicator
+    };
+    let to_all = rounds(sends, follows, |send| {
+        let envelope = operations.destination(send);
+        (envelope.peer, members(tools, envelope.communicator).saturating_sub(1))
+    });
     let mut waits = in_order(&waiting.sends);
     for (at, send) in sends.iter().enumerate() {
         let waited = match waits.next_if(|&(of, _)| of as usize == at) {
@@ -137,39 +151,11 @@ pub(super) fn rows(
             waiting: waited,
             gap: sequence.gap(operations, send.call).unwrap_or(ABSENT),
             same_envelope: last.is_some_and(|last| last.envelope() == send.envelope()),
+            same_destination: last
+                .map(|last| operations.destination(last))
+                .is_some_and(|last| (last.peer, last.communicator) == (envelope.peer, envelope.communicator)),
             is_first: last.is_none(),
             to_all: to_all[at],
         });
     }
-}
-
-/// For each send whether it is one of a row of sends, without other calls in between, of the same length to all others of a communicator.
-fn to_all(tools: &Tools<'_>, (operations, sequence): (&Operations, &Sequence)) -> Vec<bool> {
-    let sends = &operations.sends;
-    let mut found = vec![false; sends.len()];
-    let follows = |one: &Send, next: &Send| {
-        let [a, b] = [one, next].map(|it| operations.destination(it));
-        one.call == sequence.before(next.call) && one.bytes == next.bytes && a.communicator == b.communicator
-    };
-    let mut from = 0;
-    for run in sends.chunk_by(follows) {
-        let others = members(tools, operations.destination(&run[0]).communicator).saturating_sub(1);
-        let mut begin = from;
-        let mut reached = FxHashSet::default();
-        // A run may be of several rounds, each to all others.
-        for (at, send) in run.iter().enumerate() {
-            if !reached.insert(operations.destination(send).peer) {
-                reached.clear();
-                begin = from + at;
-                reached.insert(operations.destination(send).peer);
-            }
-            if others >= 2 && reached.len() as i64 == others {
-                found[begin..=from + at].fill(true);
-                reached.clear();
-                begin = from + at + 1;
-            }
-        }
-        from += run.len();
-    }
-    found
 }

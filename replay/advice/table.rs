@@ -2,7 +2,7 @@
 
 use rules::{Column, Grouping, Names, Rows, Scanner, Table, Totals, Type, Values};
 
-use super::schema::{LINES, REGION, REGIONS};
+use super::schema::{LINES, NODES, REGION, REGIONS};
 use crate::ids::ReportPath;
 
 /// Columns in front of all others: call path, function, line.
@@ -78,7 +78,11 @@ impl<R> RowTable<R> {
     /// The table as the schema has it.
     pub(super) fn schema(&self) -> Table {
         let mut columns = columns_of_site();
-        columns.extend(self.fields.iter().map(|field| Column::new(field.name, field.kind, field.about)));
+        columns.extend(self.fields.iter().map(|field| {
+            let column = Column::new(field.name, field.kind, field.about);
+            // Texts of other columns than those of the call site are nodes.
+            if field.kind == Type::Text { column.of_domain(NODES) } else { column }
+        }));
         let grouping = match self.by_path {
             true => Grouping::Groups(vec!["path".to_owned()]),
             false => Grouping::Plain,

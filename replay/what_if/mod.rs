@@ -56,6 +56,7 @@ pub use efficiency::Efficiency;
 pub use latency::{Latency, TOLERATED};
 pub use levels::{IdleShares, LevelShares, Levels, SameThreads, comparable};
 pub use levers::{Lever, WORTH};
+pub use nodes::Nodes;
 pub use phases::{Phase, PhaseWindows, RankVisits};
 pub use predict::{Prediction, Predictions, TimedGraph};
 pub use purpose::Purpose;

@@ -7,11 +7,11 @@ use crate::trace::Trace;
 
 /// The node of each location, by number; locations whose node the trace does not tell are on one.
 #[derive(Clone, Debug)]
-pub(super) struct Nodes(Vec<u32>);
+pub struct Nodes(Vec<u32>);
 
 impl Nodes {
     /// As the system tree of the trace has them: the closest ancestor of the class `node`, or else the parent of the process.
-    pub(super) fn of_trace(trace: &Trace) -> Nodes {
+    pub fn of_trace(trace: &Trace) -> Nodes {
         let definitions = &trace.definitions;
         let node_of = |location: &crate::trace::Location| {
             let group = definitions.locations.get(location.definition)?.group;
@@ -52,6 +52,14 @@ impl Nodes {
             nodes.push(*numbers.entry(name).or_insert(next));
         }
         Ok(Nodes(nodes))
+    }
+
+    /// The node of a location, by its number in the trace's system tree; `None` if that is not known.
+    ///
+    /// # Panics
+    /// If there is no such location.
+    pub fn of(&self, location: usize) -> Option<u32> {
+        Some(self.0[location]).filter(|&node| node != u32::MAX)
     }
 
     /// Whether two locations are on different nodes.

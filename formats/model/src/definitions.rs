@@ -38,6 +38,8 @@ pub struct Definitions {
     pub strings: Table<String>,
     /// Names of the attributes that events may have.
     pub attributes: Table<String>,
+    /// Names of the parameters that events give values of.
+    pub parameters: Table<String>,
     /// What metrics measure.
     pub metric_members: Table<MetricMember>,
     /// Metrics that are recorded together.

@@ -84,6 +84,10 @@ impl Resolver {
                 let name = self.string(name)?;
                 define(&mut self.done.attributes, reference, name)
             }
+            Definition::Parameter { reference, name, .. } => {
+                let name = self.string(name)?;
+                define(&mut self.done.parameters, reference, name)
+            }
             Definition::SystemTreeNode { reference, name, class_name, parent } => {
                 let node = SystemTreeNode {
                     name: self.string(name)?,
@@ -390,6 +394,13 @@ mod tests {
         };
         assert_eq!(resolved(&[NAME, attribute(3)]).unwrap().attributes.find(8).unwrap(), "name");
         assert!(resolved(&[attribute(3)]).is_err());
+    }
+
+    #[test]
+    fn parameters_are_known_by_name() {
+        let parameter = |name| Definition::Parameter { reference: 8, name, parameter_type: 2 };
+        assert_eq!(resolved(&[NAME, parameter(3)]).unwrap().parameters.find(8).unwrap(), "name");
+        assert!(resolved(&[parameter(3)]).is_err());
     }
 
     #[test]

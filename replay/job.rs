@@ -134,6 +134,7 @@ impl Job {
         let phases = phases(options, &trace);
         trace.mark_phases(&phases);
         trace.mark_phase_paths(&options.phases);
+        rules.iter().for_each(|rules| trace.mark_events(rules));
         let metrics = Metrics::new(options.causes, options.semantics);
         let formulas = Formulas::new(&trace, &metrics);
         let has_details = options.details_place() != DetailsPlace::Nowhere;

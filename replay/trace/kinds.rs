@@ -51,6 +51,8 @@ pub struct RegionKind {
     pub phase: Option<u16>,
     /// Whether it may be the last one of a call path whose visits are windows of efficiencies.
     pub ends_phase_path: bool,
+    /// Whether its visits are parts of events that rules are over.
+    pub is_of_event: bool,
 }
 
 /// What a call does with epochs of a window.
@@ -98,6 +100,7 @@ impl RegionKind {
             | self.polling.is_some()
             | self.phase.is_some()
             | self.ends_phase_path
+            | self.is_of_event
             | matches!(self.window_call, Some(WindowCall::Flush | WindowCall::Wait))
     }
 }
@@ -176,6 +179,7 @@ pub(super) fn kind(region: &Region, context: Context) -> RegionKind {
         connects: connects(&name) && semantics.replays_all_of_mpi(),
         phase: None,
         ends_phase_path: false,
+        is_of_event: false,
         fate: match semantics.replays_all_of_mpi() {
             true => fate_beyond_reference(&name, (region.role, class), context),
             false => None,

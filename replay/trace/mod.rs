@@ -4,6 +4,7 @@
 //! Everything is numbered once, and on all workers alike: processes by rank, locations by (rank, thread),
 //! which is also their order in the report.
 
+mod events;
 mod kinds;
 mod names;
 mod order;
@@ -15,6 +16,7 @@ use model::mpi;
 use model::{Definitions, InterruptGenerator, LocationType, Paradigm, Region, RegionRole, Ticks};
 use rustc_hash::FxHashMap;
 
+pub use self::events::{EventPart, EventRole, Partner, WantedEvents};
 use self::kinds::{Context, kind, unify_mpi};
 pub use self::kinds::{RegionKind, WindowCall};
 use self::order::order;
@@ -66,6 +68,8 @@ pub struct Trace {
     /// Call paths whose visits are windows of efficiencies: names in a row with slashes between them, the last of which is that of
     /// the region that is visited.
     pub phase_paths: Vec<String>,
+    /// The events that rules are over.
+    pub events: WantedEvents,
 }
 
 /// A process of the traced program with its locations.
@@ -200,6 +204,7 @@ impl Trace {
             attributes,
             counters,
             phase_paths: Vec::new(),
+            events: WantedEvents::default(),
         })
     }
 

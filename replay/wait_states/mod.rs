@@ -52,6 +52,8 @@ pub struct WaitingMessages {
     pub edges: Vec<EdgeWait>,
     /// Blocking probes that waited for senders, each with the receive of its message.
     pub probes: Vec<(u32, u32, Ticks)>,
+    /// Waiting in calls of MPI, each as often as it waits; nothing unless rules are over events that the process has.
+    pub calls: Option<Vec<(CallId, Ticks)>>,
     /// All messages, for details; nothing without a scheme.
     pub transfers: Option<Transfers>,
 }
@@ -89,9 +91,10 @@ pub fn find(
     instances: &mut Instances,
     by_iteration: Option<&mut ByIteration>,
 ) -> WaitingMessages {
-    let Walked { process, operations, results, .. } = walked;
+    let Walked { process, operations, events, results, .. } = walked;
     let transfers = scheme.map(|_| Transfers::default());
-    let waiting = WaitingMessages { transfers, ..WaitingMessages::default() };
+    let calls = (!events.is_empty()).then(Vec::new);
+    let waiting = WaitingMessages { calls, transfers, ..WaitingMessages::default() };
     let received = vec![Received::default(); operations.calls.sites().len()];
     let long = LongCalls::new(trace);
     let combined = CombinedCalls::new(operations, metrics, &matches.postings);
@@ -227,6 +230,9 @@ impl Finder<'_> {
         }
         if pattern.is_outermost_waiting {
             self.long.add(self.operations, call, ticks);
+            if let Some(calls) = &mut self.waiting.calls {
+                calls.push((call, ticks));
+            }
         }
         let subject = pattern.subject.filter(|_| self.operations.site(call).is_mpi);
         if let Some(subject) = subject.filter(|_| counted > 0) {

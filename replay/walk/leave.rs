@@ -155,6 +155,9 @@ impl ProcessWalk<'_> {
             self.note_border(frame.path, false, time);
         }
         close_call(&frame, is_outermost, (time, ticks), self.trace, &mut self.operations, &mut self.coverage);
+        if kind.is_of_event {
+            self.leave_events(thread, &frame, time);
+        }
         if is_first_init {
             self.threads.iter_mut().for_each(|thread| thread.elapsed = Elapsed::default());
             self.begin_work(time);

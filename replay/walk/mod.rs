@@ -9,6 +9,7 @@ mod attributes;
 mod barriers;
 mod contexts;
 mod counters;
+mod events;
 mod files;
 mod focus;
 mod gaps;
@@ -60,6 +61,7 @@ use stream::Content;
 
 pub use attributes::KnownAttributes;
 pub use counters::KnownCounters;
+pub use events::{EventInstances, EventVisit, MOST_OPEN, Moment, Unpaired};
 pub use marks::{LockTurn, Note, Noted};
 pub use phases::Border;
 pub use sampling::Sampled;
@@ -216,6 +218,8 @@ pub struct Walked {
     pub borders: Box<[Border]>,
     /// Visits of phases by the main thread, in the order of their ends; none unless regions are phases.
     pub visits: Vec<Visit>,
+    /// Visits and pairs of events that rules are over; none unless events are noted.
+    pub events: Box<EventInstances>,
     /// The part that later steps add to.
     pub results: Results,
 }

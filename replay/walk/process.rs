@@ -92,6 +92,7 @@ impl<'t> ProcessWalk<'t> {
             let mut thread = Thread::new(location, positions, bins, has_steps);
             windows.into_iter().for_each(|windows| thread.focus(windows));
             thread.noted = has_marks.then(Box::default);
+            thread.events = (has_marks && trace.events.count() > 0).then(Box::default);
             thread
         };
         ProcessWalk {
@@ -224,6 +225,9 @@ impl<'t> ProcessWalk<'t> {
     #[cold]
     fn enter_special(&mut self, thread: usize, frame: Frame, kind: RegionKind) -> u32 {
         let time = frame.enter;
+        if kind.is_of_event {
+            self.enter_events(thread, &frame);
+        }
         if kind.is_parallel {
             self.enter_parallel_region(thread, frame.row, time);
         }
@@ -383,6 +387,7 @@ impl<'t> ProcessWalk<'t> {
     /// Closes all open regions, once all events were handled.
     pub(super) fn close(&mut self) {
         self.close_teams();
+        self.end_events();
         for thread in 0..self.threads.len() {
             self.close_calls(thread);
             while self.go_on_at_end(thread) {
@@ -411,6 +416,7 @@ impl<'t> ProcessWalk<'t> {
         let (mut journals, mut records, mut record_pieces) = (Vec::new(), Vec::new(), Vec::new());
         let (mut timelines, mut steps) = (Vec::new(), Vec::new());
         let (mut notes, mut pieces) = (Vec::new(), Vec::new());
+        let events = Box::new(self.take_events());
         for (number, thread) in self.threads.iter_mut().enumerate() {
             match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
                 Numbering::Nothing | Numbering::Calls(_) => {}
@@ -461,6 +467,7 @@ impl<'t> ProcessWalk<'t> {
             pieces: pieces.into(),
             borders: self.borders.list.into(),
             visits: self.phases.visits,
+            events,
             results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }
     }

@@ -285,6 +285,11 @@ impl ProcessWalk<'_> {
                 self.take_metrics(thread, mappings, metric, metric_values);
                 self.threads[thread].ignore();
             }
+            Event::ParameterString { .. }
+            | Event::ParameterInt { .. }
+            | Event::ParameterUnsignedInt { .. } => {
+                self.set_parameter(thread, mappings, event);
+            }
             _ => self.threads[thread].ignore(),
         }
     }

@@ -82,6 +82,13 @@ pub(super) struct Schedule {
     order: Vec<(Option<TaskName>, u64)>,
 }
 
+impl Schedule {
+    /// Whether the thread runs an explicit task.
+    pub(super) fn runs_task(&self) -> bool {
+        self.task.is_some()
+    }
+}
+
 impl ProcessWalk<'_> {
     /// Adds a task that a thread creates.
     pub(super) fn create_task(&mut self, thread: usize, name: TaskName, time: Ticks) {

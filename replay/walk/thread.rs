@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::Ticks;
 
+use super::events::ThreadEvents;
 use super::marks::NotedEvents;
 use super::sampling::ThreadSamples;
 use super::stack::{Frame, Stack};
@@ -108,6 +109,8 @@ pub(super) struct Thread {
     pub(super) steps: Option<Box<StepCollector>>,
     /// Events between which durations are taken, if they are noted.
     pub(super) noted: Option<Box<NotedEvents>>,
+    /// Visits of regions and pairs of calls, if rules are over some.
+    pub(super) events: Option<Box<ThreadEvents>>,
     /// The windows in which things count; `None` if all count.
     pub(super) windows: Option<Arc<Windows>>,
 }
@@ -138,6 +141,7 @@ impl Thread {
             timeline: bins.map(|bins| Box::new(ThreadTimeline::new(bins))),
             steps: has_steps.then(Box::default),
             noted: None,
+            events: None,
             windows: None,
         }
     }

@@ -9,7 +9,7 @@ use rules::Type;
 use super::Known;
 use super::culprits::Culprit;
 use super::sums::{PathSums, WorkOfRank};
-use super::table::{Field, Of, RowTable};
+use super::table::{Field, Of, RowTable, RowsAre};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::ids::ReportPath;
@@ -69,7 +69,7 @@ pub(super) struct NodeRow {
 pub(super) const BY_NODE: RowTable<NodeRow> = RowTable {
     name: "node",
     about: "a call path outside of MPI to which ranks of several nodes come",
-    by_path: false,
+    rows: RowsAre::Plain,
     site: |row| (row.path, row.region),
     fields: &[
         Field {

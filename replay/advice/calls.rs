@@ -6,7 +6,7 @@ use rules::Type;
 use super::Known;
 use super::culprits::Culprit;
 use super::sums::WorkOfRank;
-use super::table::{Field, Of, RowTable};
+use super::table::{Field, Of, RowTable, RowsAre};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::tools::Tools;
@@ -76,7 +76,7 @@ pub(super) struct CallRow {
 pub(super) const CALLS: RowTable<CallRow> = RowTable {
     name: "call",
     about: "a call path of MPI, over all ranks",
-    by_path: true,
+    rows: RowsAre::Groups,
     site: |row| (row.call.path, row.region),
     fields: &[
         Field {

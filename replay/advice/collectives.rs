@@ -4,7 +4,7 @@ use model::{CollectiveOp, Ticks};
 use rules::{ABSENT, Type};
 
 use super::sequence::{OfProcess, members, whole};
-use super::table::{Field, Of, RowTable};
+use super::table::{Field, Of, RowTable, RowsAre};
 use crate::ids::{CallId, ReportPath};
 use crate::matching::Matches;
 use crate::operations::Collective;
@@ -59,7 +59,7 @@ pub(super) struct CollectiveRow {
 pub(super) const COLLECTIVES: RowTable<CollectiveRow> = RowTable {
     name: "collective",
     about: "a member of a blocking collective operation",
-    by_path: false,
+    rows: RowsAre::Plain,
     site: |row| (row.path, row.region),
     fields: &[
         Field { name: "rank", kind: Type::Rank, about: "its rank", of: Of::Whole(|it| it.rank) },

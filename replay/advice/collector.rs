@@ -1,9 +1,11 @@
 //! Rows of operations, which rules see process by process while operations are there (advice 5.3).
 
-use rules::{Names, Rules, Scanner, Schema, Totals};
+use rules::{Names, Over, Rules, Scanner, Schema, Totals};
 
 use super::bounds::Span;
 use super::collectives::{COLLECTIVES, CollectiveRow};
+use super::event_counts::EventCounts;
+use super::instances::{CallSums, InstanceRow, PAIRS, VISITS};
 use super::late_sends::{LateMessages, late_messages};
 use super::names::ReportNames;
 use super::receives::{RECEIVES, ReceiveRow};
@@ -11,7 +13,7 @@ use super::sends::{SENDS, SendRow};
 use super::sequence::{OfProcess, Sequence, rank_of};
 use super::table::RowTable;
 use super::tables::Tables;
-use super::{collectives, receives, schema, sends};
+use super::{collectives, instances, receives, schema, sends};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::matching::Matches;
@@ -30,9 +32,13 @@ pub struct Collector<'r> {
     pub(super) totals: Totals,
     /// Late messages by process.
     pub(super) late: Vec<LateMessages>,
+    /// What there was of events.
+    pub(super) counts: EventCounts,
     sends: Option<Reader<'r, SendRow>>,
     receives: Option<Reader<'r, ReceiveRow>>,
     collectives: Option<Reader<'r, CollectiveRow>>,
+    /// By event that rules are over.
+    instances: Vec<(usize, Reader<'r, InstanceRow>)>,
 }
 
 /// Rows that are gone through at a time.
@@ -65,8 +71,15 @@ impl<'r> Collector<'r> {
         let sends = Reader::new(&SENDS, tables);
         let receives = Reader::new(&RECEIVES, tables);
         let collectives = Reader::new(&COLLECTIVES, tables);
+        let of_events = rules.tables().into_iter().filter_map(|over| Some((over, over.event?)));
+        let instances = of_events.map(|(over, event)| {
+            let is_pair = schema.tables[over.table].name == PAIRS.name;
+            (event, Reader::over(if is_pair { &PAIRS } else { &VISITS }, tables, over))
+        });
+        let instances = instances.collect();
         let totals = rules.totals();
-        Ok(Collector { rules, schema, span, totals, late: Vec::new(), sends, receives, collectives })
+        let (late, counts) = (Vec::new(), EventCounts::new(rules.events().len()));
+        Ok(Collector { rules, schema, span, totals, late, counts, sends, receives, collectives, instances })
     }
 
     /// Adds the next process, at this position among those of the worker, once its wait states are known.
@@ -98,15 +111,44 @@ impl<'r> Collector<'r> {
             collectives::rows(tools, of, matches, |row| reader.take(row, &names, totals));
             reader.read(&names, totals);
         }
+        self.collect_events(of, walked, waiting, &names);
+    }
+
+    /// Adds visits and pairs of a process.
+    fn collect_events(
+        &mut self,
+        of: OfProcess<'_>,
+        walked: &Walked,
+        waiting: &WaitingMessages,
+        names: &ReportNames<'_>,
+    ) {
+        let events = &*walked.events;
+        self.counts.add_unpaired(&events.unpaired);
+        let Some(waiting) = &waiting.calls else { return };
+        let sums = CallSums::new(walked.process.range().start, of.operations, waiting);
+        let Collector { instances: readers, totals, counts, span, .. } = self;
+        for are_pairs in [false, true] {
+            instances::rows(of, (events, are_pairs), (&sums, span.begin), |event, row| {
+                if let Some((_, reader)) = readers.iter_mut().find(|(of, _)| *of == event) {
+                    counts.add_row(event);
+                    reader.take(row, names, totals);
+                }
+            });
+        }
+        readers.iter_mut().for_each(|(_, reader)| reader.read(names, totals));
     }
 }
 
 impl<'r, R> Reader<'r, R> {
     /// For a table, if any rule is over it.
     fn new(table: &'static RowTable<R>, tables: Tables<'r, '_>) -> Option<Reader<'r, R>> {
-        let over = tables.over(table.name)?;
+        Some(Reader::over(table, tables, tables.over(table.name)?))
+    }
+
+    /// For a table that rules are over, with the event that its rows are of.
+    fn over(table: &'static RowTable<R>, tables: Tables<'r, '_>, over: Over) -> Reader<'r, R> {
         let (scanner, read) = (tables.scanner(over), tables.rules.columns(over));
-        Some(Reader { table, scanner, read, rows: Vec::with_capacity(BLOCK) })
+        Reader { table, scanner, read, rows: Vec::with_capacity(BLOCK) }
     }
 
     /// Takes a row, which is read with others.

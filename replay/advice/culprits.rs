@@ -6,7 +6,7 @@ use rules::Type;
 use super::Known;
 use super::bounds::Span;
 use super::sums::{PathSums, Sum, WorkOfRank};
-use super::table::{Field, Of, RowTable};
+use super::table::{Field, Of, RowTable, RowsAre};
 use super::when::When;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
@@ -94,7 +94,7 @@ pub(super) struct CulpritRow {
 pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
     name: "culprit",
     about: "a call path outside of MPI, over all ranks",
-    by_path: true,
+    rows: RowsAre::Groups,
     site: |row| (row.culprit.path, row.region),
     fields: &[
         Field {

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use super::Known;
 use super::bounds::waited;
 use super::sequence::rank_of;
-use super::table::{Field, Of, RowTable};
+use super::table::{Field, Of, RowTable, RowsAre};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::ids::{PathId, ReportPath};
@@ -70,7 +70,7 @@ pub(super) struct LateSend {
 pub(super) const LATE_SENDS: RowTable<LateSend> = RowTable {
     name: "late_send",
     about: "a call path of a rank that sent late messages, and one where their receivers waited",
-    by_path: false,
+    rows: RowsAre::Plain,
     site: |row| (row.key.sent_in, row.region),
     fields: &[
         Field {

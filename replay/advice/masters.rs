@@ -5,7 +5,7 @@ use rules::Type;
 
 use super::Known;
 use super::names::words;
-use super::table::{Field, Of, RowTable};
+use super::table::{Field, Of, RowTable, RowsAre};
 use crate::ids::ReportPath;
 use crate::tools::Tools;
 use crate::what_if::Master;
@@ -30,7 +30,7 @@ pub(super) struct MasterRow {
 pub(super) const MASTERS: RowTable<MasterRow> = RowTable {
     name: "master",
     about: "a rank that hands out tasks to workers, at the call path that sends most of them",
-    by_path: false,
+    rows: RowsAre::Plain,
     site: |row| (row.path, row.region),
     fields: &[
         Field { name: "rank", kind: Type::Rank, about: "its rank", of: Of::Whole(|it| it.rank) },

@@ -1,7 +1,8 @@
 //! Advice: what to change first, where, and what that would save (`docs/advice.md`).
 //!
 //! ```text
-//!   operations ─► sends, receives, collectives, late sends ─┐
+//!   events     ─► visits, pairs ────────────────────────────┐
+//!   operations ─► sends, receives, collectives, late sends ─┤
 //!   severities ─► sums ─► culprits ─────────────────────────┼─► rules ─► candidates ─► replay ─► choose ─► advice
 //!        └──────► places                                    │
 //!        └──────► bounds ───────────────────────────────────┘
@@ -17,6 +18,8 @@ mod choose;
 mod collectives;
 mod collector;
 mod culprits;
+mod event_counts;
+mod instances;
 mod late_sends;
 mod masters;
 mod names;
@@ -180,7 +183,7 @@ pub fn find(
     collector: Collector<'_>,
     exchange: &mut dyn Exchange,
 ) -> Result<Advice, Error> {
-    let Collector { rules, schema, span, mut totals, late, .. } = collector;
+    let Collector { rules, schema, span, mut totals, late, counts, .. } = collector;
     let bounds = Bounds::find(tools, (known, span), exchange)?;
     let trust = Trust::find(tools, known, exchange)?;
     let work = sums::work(tools, known, Which::Work);
@@ -212,9 +215,11 @@ pub fn find(
             Err(malformed) => unreachable!("{malformed}"),
         }
     }
-    let outcome = rules.evaluate(&all, &Context { run: &run, names: &names, cause: &|_, _| None });
+    let mut outcome = rules.evaluate(&all, &Context { run: &run, names: &names, cause: &|_, _| None });
+    let of_events = counts.of_all(exchange)?.judge(rules, &mut outcome);
     let too_many = outcome.with_too_many_groups.iter().map(|&rule| (rule, "too many groups".to_owned()));
     let unjudged = outcome.not_evaluated.iter().map(|it| (it.rule, it.reason.clone())).chain(too_many);
+    let unjudged = unjudged.chain(of_events);
     let unjudged = unjudged.map(|(rule, why)| (rules.rules()[rule].id().to_owned(), why)).collect();
     // Gains of work that is shared are bounded by what that saves, be it outside of MPI or in calls.
     culprits.extend(waited_for);

@@ -6,7 +6,7 @@ use rules::{ABSENT, Type};
 
 use super::rounds::rounds;
 use super::sequence::{OfProcess, in_order, members, rank_of, whole};
-use super::table::{Field, Of, RowTable};
+use super::table::{Field, Of, RowTable, RowsAre};
 use crate::ids::ReportPath;
 use crate::int::to_u32;
 use crate::matching::Matches;
@@ -36,7 +36,7 @@ pub(super) struct ReceiveRow {
 pub(super) const RECEIVES: RowTable<ReceiveRow> = RowTable {
     name: "receive",
     about: "a message at its receiver",
-    by_path: false,
+    rows: RowsAre::Plain,
     site: |row| (row.path, row.region),
     fields: &[
         Field {

@@ -7,6 +7,7 @@ use super::by_node::BY_NODE;
 use super::calls::CALLS;
 use super::collectives::{COLLECTIVES, OPERATIONS};
 use super::culprits::CULPRITS;
+use super::instances::{PAIRS, VISITS};
 use super::late_sends::LATE_SENDS;
 use super::masters::MASTERS;
 use super::receives::RECEIVES;
@@ -61,6 +62,8 @@ pub(super) fn schema() -> Schema {
             RECEIVES.schema(),
             COLLECTIVES.schema(),
             MASTERS.schema(),
+            VISITS.schema(),
+            PAIRS.schema(),
             Table {
                 name: "place".to_owned(),
                 about: "a call path at a thread, with every metric by its unique name".to_owned(),
@@ -75,7 +78,7 @@ pub(super) fn schema() -> Schema {
 
 /// Whether rows of a table are looked at while operations are there, before the bounds of all gains are known.
 pub(super) fn is_early(table: &str) -> bool {
-    [SENDS.name, RECEIVES.name, COLLECTIVES.name].contains(&table)
+    [SENDS.name, RECEIVES.name, COLLECTIVES.name, VISITS.name, PAIRS.name].contains(&table)
 }
 
 /// Columns of places in front of those of metrics.

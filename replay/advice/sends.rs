@@ -5,7 +5,7 @@ use rules::{ABSENT, Type};
 
 use super::rounds::rounds;
 use super::sequence::{OfProcess, in_order, members, rank_of, whole};
-use super::table::{Field, Of, RowTable};
+use super::table::{Field, Of, RowTable, RowsAre};
 use crate::ids::ReportPath;
 use crate::operations::Send;
 use crate::tools::Tools;
@@ -35,7 +35,7 @@ pub(super) struct SendRow {
 pub(super) const SENDS: RowTable<SendRow> = RowTable {
     name: "send",
     about: "a message at its sender",
-    by_path: false,
+    rows: RowsAre::Plain,
     site: |row| (row.path, row.region),
     fields: &[
         Field { name: "rank", kind: Type::Rank, about: "the rank that sends", of: Of::Whole(|it| it.rank) },

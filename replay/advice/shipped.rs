@@ -132,7 +132,7 @@ mod tests {
                 false => Source::new("part.toml", format!("format = 1\n{text}")),
             })
             .collect();
-        assert_eq!((files.len(), check(&files)), (2, None));
+        assert_eq!((files.len(), check(&files)), (3, None));
     }
 
     #[test]

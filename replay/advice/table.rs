@@ -31,6 +31,19 @@ pub(super) struct Field<R> {
     pub of: Of<R>,
 }
 
+/// What rows of a table are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum RowsAre {
+    /// Of groups that rules make.
+    Plain,
+    /// The only ones of their call paths, so that rules use columns as they are.
+    Groups,
+    /// Visits of an event.
+    Visits,
+    /// Pairs of an event.
+    Pairs,
+}
+
 /// A table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowTable<R: 'static> {
@@ -38,8 +51,8 @@ pub(super) struct RowTable<R: 'static> {
     pub name: &'static str,
     /// What a row is, for users.
     pub about: &'static str,
-    /// Whether each row is the only one of its call path, so that rules use columns as they are.
-    pub by_path: bool,
+    /// What its rows are.
+    pub rows: RowsAre,
     /// The call path of a row, and the region of its function.
     pub site: fn(&R) -> (ReportPath, u32),
     /// Its other columns.
@@ -83,9 +96,11 @@ impl<R> RowTable<R> {
             // Texts of other columns than those of the call site are nodes.
             if field.kind == Type::Text { column.of_domain(NODES) } else { column }
         }));
-        let grouping = match self.by_path {
-            true => Grouping::Groups(vec!["path".to_owned()]),
-            false => Grouping::Plain,
+        let grouping = match self.rows {
+            RowsAre::Plain => Grouping::Plain,
+            RowsAre::Groups => Grouping::Groups(vec!["path".to_owned()]),
+            RowsAre::Visits => Grouping::Visits,
+            RowsAre::Pairs => Grouping::Pairs,
         };
         Table { name: self.name.to_owned(), about: self.about.to_owned(), columns, grouping }
     }

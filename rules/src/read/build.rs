@@ -11,9 +11,6 @@ use crate::source::{Problems, Text, quoted};
 use crate::suggest::suggestion;
 use crate::template::Template;
 
-/// Tables of events, which a caller may not have (advice 5.2).
-const OF_EVENTS: [&str; 2] = ["visit", "pair"];
-
 /// Different values that a rule gathers of each group at most: groups may be many.
 const MOST_GATHERED: usize = 32;
 
@@ -189,10 +186,7 @@ fn over(schema: &Schema, events: &[Event], text: &Text, problems: &mut Problems)
     let Some(table) = schema.tables.iter().position(|table| table.name == name) else {
         let names: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
         let hint = suggestion(name, names.iter().copied());
-        let message = match OF_EVENTS.contains(&name) {
-            true => format!("no tables of events are there yet: {}", quoted(&text.text)),
-            false => format!("unknown table {}{hint}", quoted(name)),
-        };
+        let message = format!("unknown table {}{hint}", quoted(name));
         problems.add(
             text.start(),
             if hint.is_empty() { format!("{message}, expected {}", names.join(", ")) } else { message },

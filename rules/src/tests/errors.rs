@@ -134,22 +134,6 @@ fn tables_are_checked() {
 }
 
 #[test]
-fn tables_of_events_that_the_program_does_not_have_are_said_to_be_missing() {
-    let mut schema = schema();
-    schema.tables.retain(|table| !matches!(table.name.as_str(), "pair" | "visit"));
-    for over in ["pair:halo", "visit:halo", "pair"] {
-        let text = when("count() > 0").replace("\"collective\"", &format!("\"{over}\""))
-            + "[[event]]\nid = 'halo'\nbegin = 'x'\nend = 'y'\n";
-        let problems = read_files(&[Source::new("a.toml", text)], &schema).unwrap_err();
-        let message = format!(
-            "no tables of events are there yet: \"{over}\", expected collective, culprit, message, place"
-        );
-        assert_eq!(problems.len(), 1);
-        assert_eq!((problems[0].line, problems[0].column, &problems[0].message), (4, 9, &message));
-    }
-}
-
-#[test]
 fn events_are_checked() {
     let event = |lines: &str| problem(&format!("format = 1\n[[event]]\n{lines}\n"));
     assert_eq!(event("region = 'x'"), "2:1: event without \"id\"");

@@ -260,6 +260,8 @@ pub(crate) enum Step {
     ContextLeave(String),
     Sample(String, u32),
     Metric(u64),
+    /// A parameter of the region has a value.
+    Parameter(String, u64),
     /// An event with attributes by name; times are as those of events.
     WithAttributes(Box<Step>, Vec<(&'static str, u64)>),
 }

@@ -113,6 +113,7 @@ pub(super) fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
             Step::Sample(name, number(&words.options(&["unwind"])?, "unwind", 1)?)
         }
         "metric" => Step::Metric(words.number("value")?),
+        "param" => Step::Parameter(words.word("parameter")?.to_owned(), words.number("value")?),
         _ => return Err(format!("unknown event {word}")),
     })
 }

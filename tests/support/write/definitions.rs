@@ -84,6 +84,9 @@ impl Names {
                 },
             );
         }
+        for &name in &self.parameters {
+            define(archive, Definition::Parameter { reference: name, name, parameter_type: 2 });
+        }
         define(
             archive,
             Definition::MetricMember {

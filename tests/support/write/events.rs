@@ -72,6 +72,9 @@ impl Names {
                     unwind_distance: *unwind_distance,
                     interrupt_generator: 0,
                 },
+                Step::Parameter(name, value) => {
+                    Event::ParameterUnsignedInt { parameter: self.string_of[name], value: *value }
+                }
                 Step::Flush { until } => Event::BufferFlush { stop_time: Timestamp(trace.offset + until) },
                 Step::Window(name, event) => {
                     let known = self.windows.get(name).unwrap_or_else(|| panic!("no window {name:?}"));

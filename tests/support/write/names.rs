@@ -1,6 +1,6 @@
 //! References of definitions by what a script names.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::attributes::{ATTRIBUTES, GAPS};
 use super::{SELF, TEAM, WORLD, processes};
@@ -18,6 +18,7 @@ pub(super) struct Names {
     pub(super) windows: HashMap<String, u32>,
     pub(super) files: HashMap<String, u32>,
     pub(super) contexts: HashMap<String, u32>,
+    pub(super) parameters: BTreeSet<u32>,
 }
 
 impl Names {
@@ -60,6 +61,11 @@ impl Names {
             for (_, step) in &stream.events {
                 match step {
                     Step::Enter(name) | Step::LeaveRegion(name) => _ = self.region(name),
+                    // The reference of a parameter is that of its name.
+                    Step::Parameter(name, _) => {
+                        let name = self.string(name);
+                        self.parameters.insert(name);
+                    }
                     Step::WithAttributes(_, used) => {
                         let is_of_gap = |name: &str| ATTRIBUTES[GAPS].contains(&name);
                         let with_gaps = used.iter().any(|(name, _)| is_of_gap(name));

@@ -127,10 +127,10 @@ fn halo(between: u64) -> String {
                     at(980)
                 ),
             };
-            write!(script, "{events} ; {} end barrier ; {} < ; {} <\n", at(990), at(990), at(990)).unwrap();
+            writeln!(script, "{events} ; {} end barrier ; {} < ; {} <", at(990), at(990), at(990)).unwrap();
         }
         let end = 200 + 1000 * STEPS;
-        write!(script, " {end} > MPI_Finalize ; {} < ; {} <\n", end + 10, end + 10).unwrap();
+        writeln!(script, " {end} > MPI_Finalize ; {} < ; {} <", end + 10, end + 10).unwrap();
     }
     script
 }

@@ -1,17 +1,11 @@
 //! Rules over visits of regions and pairs of calls (advice 5.2): a halo exchange of a library, with work between its two calls and without.
 
 use std::fmt::Write;
-use std::path::Path;
 
-use cubex::Report;
-use details::advice::{ADVICE, AdviceFile, Advised, AdvisedEvidence};
-use replay::exchange::Solo;
-use replay::progress::Progress;
-use replay::{DetailsPlace, Options, Semantics, WhatIf};
+use details::advice::{AdviceFile, Advised, AdvisedEvidence};
 use rules::Source;
 
-use crate::support::parse::Case;
-use crate::support::{in_memory, options, write};
+use crate::support::advice::of_script;
 
 /// The rule of the specification (advice 5.4), with all columns, and one over steps.
 const RULES: &str = r#"format = 1
@@ -135,33 +129,9 @@ fn halo(between: u64) -> String {
     script
 }
 
-/// The advice about a trace with the rules, by so many workers.
-fn advice(experiment: &Path, threads: usize) -> AdviceFile {
-    let directory = in_memory();
-    let report = directory.path().join("trace.cubex");
-    let options = Options {
-        what_if: Some(WhatIf::parse("").unwrap()),
-        details: Some(DetailsPlace::Nowhere),
-        structure: false,
-        rules: vec![Source::new("halo.toml", RULES)],
-        threads,
-        ..options(experiment, &report, Semantics::Corrected)
-    };
-    replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
-    let bytes = Report::open(&report).unwrap().member(ADVICE).unwrap().unwrap();
-    AdviceFile::parse(&bytes).unwrap()
-}
-
-/// The same of a script, for any number of workers.
-fn of_script(script: &str) -> AdviceFile {
-    let directory = in_memory();
-    write::write(&Case::parse(script).unwrap().trace, directory.path());
-    let experiment = directory.path().join("traces.otf2");
-    let alone = advice(&experiment, 1);
-    for threads in [2, 3] {
-        assert_eq!(advice(&experiment, threads), alone, "{threads} workers");
-    }
-    alone
+/// The advice about a script with the rules.
+fn events_of(script: &str) -> AdviceFile {
+    of_script(script, &[Source::new("halo.toml", RULES)])
 }
 
 fn find<'a>(file: &'a AdviceFile, rule: &str) -> Option<&'a Advised> {
@@ -180,7 +150,7 @@ fn shown(found: &Advised) -> Vec<(&str, i64)> {
 
 #[test]
 fn exchange_without_work_between_its_calls_is_found_with_all_that_is_in_it() {
-    let file = of_script(&halo(0));
+    let file = events_of(&halo(0));
     let found = find(&file, "halo/no-overlap").unwrap();
     assert_eq!(found.place.path, "prog/main/step/halo_start");
     let text = "Put work on inner cells between prog/main/step/halo_start and prog/main/step/halo_wait.";
@@ -207,7 +177,7 @@ fn exchange_without_work_between_its_calls_is_found_with_all_that_is_in_it() {
 
 #[test]
 fn exchange_with_work_between_its_calls_is_not_found() {
-    let file = of_script(&halo(300));
+    let file = events_of(&halo(300));
     assert!(find(&file, "halo/no-overlap").is_none());
     let also = file.advice.iter().flat_map(|it| &it.also).any(|also| also.rule == "halo/no-overlap");
     assert!(!also && find(&file, "halo/steps").is_some());
@@ -215,7 +185,7 @@ fn exchange_with_work_between_its_calls_is_not_found() {
 
 #[test]
 fn visits_have_what_is_inside() {
-    let file = of_script(&halo(0));
+    let file = events_of(&halo(0));
     let found = find(&file, "halo/steps").unwrap();
     let steps = STEPS as i64;
     let expected = [
@@ -232,7 +202,7 @@ fn visits_have_what_is_inside() {
 
 #[test]
 fn rule_over_pairs_that_are_not_there_says_why() {
-    let file = of_script(&halo(0));
+    let file = events_of(&halo(0));
     let found = file.not_evaluated.iter().find(|it| it.rule == "halo/open").unwrap();
     assert_eq!(found.why, "no pair of open: 30 begins without an end, 0 ends without a begin");
 }
@@ -249,7 +219,7 @@ fn pairs_of_a_parameter_are_those_with_its_value() {
         )
         .unwrap();
     }
-    let file = of_script(&script);
+    let file = events_of(&script);
     let expected = [("count()", 6), ("min(time)", 40), ("max(time)", 100), ("sum(between)", 3 * (20 + 80))];
     assert_eq!(shown(find(&file, "halo/tagged").unwrap()), expected);
 }

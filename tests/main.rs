@@ -1,6 +1,7 @@
 //! Integration tests. One binary, so that they link once; each topic is a module.
 
 mod advice; // first advice of archives, laws of gains, rules of users
+mod advice_causes;
 mod advice_events; // rules over visits of regions and pairs of calls
 mod advice_mutations; // which changes of rules of advice some trace notices; run by hand
 mod advice_output; // options of advice, what is printed of it, and where it goes

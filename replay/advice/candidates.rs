@@ -45,6 +45,8 @@ pub(super) struct Candidate {
     pub by: &'static str,
     /// Whether it explains the time of calls, and not waiting.
     pub is_of_calls: bool,
+    /// Whether its bound is close: that of work or of calls is, that of waiting is not.
+    pub is_close: bool,
     /// As the rule has it.
     pub model: f64,
     /// What is to be replayed; `None` if nothing of the model is changed by it, so that there is a bound only.
@@ -137,6 +139,7 @@ impl Candidate {
             most: most.min(bounds.run),
             by,
             is_of_calls: rule.claims() == Claims::Calls,
+            is_close: matches!(rule.claims(), Claims::Costs | Claims::Calls),
             model: finding.confidence.unwrap_or(MODEL),
             scenario,
         })

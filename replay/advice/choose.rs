@@ -59,30 +59,39 @@ pub(super) fn choose(
             None => candidate.most,
         };
         let confidence = trust.of(candidate.is_of_calls) * confidence(&candidate, gain);
-        // The time of calls is a close bound, unlike waiting.
-        let is_close = candidate.scenario.is_some() || candidate.is_of_calls;
+        let is_close = candidate.scenario.is_some() || candidate.is_close;
         let least = if is_close { bounds.least } else { bounds.least.max(bounds.run / BOUND_WORTH) };
         (gain >= least && gain > 0).then_some(Replayed { candidate, gain, confidence })
     };
     let mut left: Vec<Replayed> = candidates.into_iter().filter_map(replayed).collect();
     left.sort_by(|one, other| order(one).cmp(&order(other)));
-    let (mut left, unsure): (Vec<_>, Vec<_>) = left.into_iter().partition(|it| it.confidence >= SURE);
+    let (mut left, mut unsure): (Vec<_>, Vec<_>) = left.into_iter().partition(|it| it.confidence >= SURE);
     let mut list: Vec<Advised> = Vec::new();
     while !left.is_empty() {
         let best = left.remove(finest(&left));
         let joint = |it: &Replayed| {
             Some(Scenario::together(&[best.candidate.scenario.as_ref()?, it.candidate.scenario.as_ref()?]))
         };
-        let asked: Vec<Option<Scenario>> = left.iter().map(joint).collect();
-        let mut together = gains(&asked.iter().flatten().cloned().collect::<Vec<_>>())?.into_iter();
-        let (mut also, mut others) = (Vec::new(), Vec::new());
-        for (it, joint) in left.into_iter().zip(asked) {
+        let asked: Vec<Option<Scenario>> = left.iter().chain(&unsure).map(joint).collect();
+        let together = gains(&asked.iter().flatten().cloned().collect::<Vec<_>>())?;
+        let mut together = together.into_iter();
+        let mut is_said = |it: &Replayed, joint: Option<Scenario>| {
             let together = joint.and_then(|_| together.next().flatten());
             let more = together.map_or(it.gain, |together| together - best.gain);
-            let is_said = is_coarser(&it, &best) || is_explained(&it, more, bounds.least);
-            if is_said { also.push(it) } else { others.push(it) }
+            is_coarser(it, &best) || is_explained(it, more, bounds.least)
+        };
+        let (mut also, mut others) = (Vec::new(), Vec::new());
+        let mut asked = asked.into_iter();
+        for (it, joint) in left.into_iter().zip(asked.by_ref()) {
+            if is_said(&it, joint) { also.push(it) } else { others.push(it) }
         }
         left = others;
+        // What is not sure and saves nothing more is no advice at all.
+        unsure = unsure
+            .into_iter()
+            .zip(asked)
+            .filter_map(|(it, joint)| (!is_said(&it, joint)).then_some(it))
+            .collect();
         let hidden = (list.len() >= SHOWN).then_some(Hidden::BeyondFive);
         list.push(Advised { hidden, ..advised(best, also) });
     }

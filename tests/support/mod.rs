@@ -1,5 +1,6 @@
 //! Test support: fresh directories, commands with a deadline, readable traces, and reports as tables.
 
+pub(crate) mod advice;
 pub(crate) mod chance;
 pub(crate) mod deadline;
 pub(crate) mod local;

@@ -91,6 +91,8 @@ pub(crate) struct Stream {
     pub(crate) mapped: bool,
     /// Whether its event file is deleted after writing.
     pub(crate) missing: bool,
+    /// The node of the process, if it is another one than that of all.
+    pub(crate) node: Option<String>,
     /// Number of bytes cut off the end of its event file.
     pub(crate) cut: u64,
     pub(crate) events: Vec<(u64, Step)>,
@@ -108,6 +110,7 @@ impl Stream {
             clock: Vec::new(),
             mapped: false,
             missing: false,
+            node: None,
             cut: 0,
             events: Vec::new(),
         }

@@ -186,6 +186,7 @@ impl Parser {
                 "gpu" => (stream.thread, stream.kind) = (words.number("gpu")?, StreamKind::Accelerator),
                 "metric" => (stream.thread, stream.kind) = (words.number("metric")?, StreamKind::Metric),
                 "program" => stream.program = Some(words.word("program")?.into()),
+                "node" => stream.node = Some(words.word("node")?.into()),
                 "clock" => stream.clock.push((words.number("time")?, words.number("offset")?)),
                 "mapped" => stream.mapped = true,
                 "missing" => stream.missing = true,

@@ -1,5 +1,7 @@
 //! Global and local definitions of an archive.
 
+use std::collections::BTreeSet;
+
 use model::{GroupType, LocationGroupType, LocationType, Paradigm};
 use otf2::{ArchiveWriter, Definition, IdMap, List, MappingType, Timestamp, UNDEFINED, ValueType};
 
@@ -23,6 +25,15 @@ impl Names {
         };
         define(archive, node(0, "machine", "machine", UNDEFINED));
         define(archive, node(1, "node", "node", 0));
+        let names: BTreeSet<&String> =
+            trace.streams.iter().filter_map(|stream| stream.node.as_ref()).collect();
+        for (reference, name) in (2..).zip(&names) {
+            define(archive, node(reference, name, "node", 0));
+        }
+        let node_of = |rank: u32| {
+            let of_rank = trace.streams.iter().find(|stream| stream.rank == rank)?.node.as_ref()?;
+            Some(2 + names.iter().position(|name| *name == of_rank)? as u32)
+        };
         for rank in 0..processes(trace) {
             define(
                 archive,
@@ -30,7 +41,7 @@ impl Names {
                     reference: rank,
                     name: string(&format!("MPI Rank {rank}")),
                     location_group_type: LocationGroupType::PROCESS,
-                    system_tree_parent: 1,
+                    system_tree_parent: node_of(rank).unwrap_or(1),
                     creating_location_group: UNDEFINED,
                 },
             );

@@ -77,6 +77,9 @@ impl Names {
                     _ => {}
                 }
             }
+            if let Some(node) = &stream.node {
+                self.string(node);
+            }
             if let Some(program) = stream.program.as_ref().or(trace.program.as_ref()) {
                 self.string(program);
             }

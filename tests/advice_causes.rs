@@ -1,0 +1,106 @@
+//! Causes of the catalogue that need several nodes, or messages that cost time, in made-up runs: each in one that has it, and one that has not.
+
+use std::fmt::Write;
+
+use details::advice::AdviceFile;
+
+use crate::support::advice::of_script;
+
+const STEPS: u64 = 10;
+
+/// Four ranks, two on each of two nodes, in three functions and a barrier; those of the second node take so many per cent as long.
+fn nodes(percent: u64, of_rank: impl Fn(u64) -> bool) -> String {
+    let mut script = String::from("program prog\n");
+    for rank in 0..4 {
+        let node = if rank < 2 { "one" } else { "two" };
+        write!(script, "rank {rank} node {node}\n 0 > main ; 0 > MPI_Init ; 10 <\n").unwrap();
+        for step in 0..STEPS {
+            let mut now = 100 + 4000 * step;
+            for name in ["pack", "relax", "unpack"] {
+                let length = if of_rank(rank) { 10 * percent } else { 1000 };
+                write!(script, " {now} > {name} ; {} <", now + length).unwrap();
+                now += length;
+                script += " ;";
+            }
+            let end = 100 + 4000 * step + 3900;
+            writeln!(script, " {now} > MPI_Barrier ; begin ; {end} end barrier ; {end} <").unwrap();
+        }
+        let end = 200 + 4000 * STEPS;
+        writeln!(script, " {end} > MPI_Finalize ; {} < ; {} <", end + 10, end + 10).unwrap();
+    }
+    script
+}
+
+/// Three ranks that receive from each other in a call that takes a time for each byte, and meet at a sum; rank 0 receives so many bytes
+/// from each.
+fn messages(bytes: u64, time: u64) -> String {
+    let mut script = String::from("program prog\n");
+    for rank in 0..3_u64 {
+        write!(script, "rank {rank}\n 0 > main ; 0 > MPI_Init ; 10 <\n").unwrap();
+        for step in 0..STEPS {
+            let begin = 100 + 1000 * step;
+            write!(script, " {begin} > MPI_Isend").unwrap();
+            for (at, to) in (0..3).filter(|&to| to != rank).enumerate() {
+                let length = if to == 0 { bytes } else { 100 };
+                write!(script, " ; isend {to} bytes {length} req {}", 4 * step + at as u64).unwrap();
+            }
+            write!(script, " ; {} < ; {} > MPI_Waitall", begin + 5, begin + 10).unwrap();
+            for at in 0..2 {
+                write!(script, " ; sent {}", 4 * step + at).unwrap();
+            }
+            writeln!(script, " ; {} <", begin + 12).unwrap();
+            let end = begin + 20 + if rank == 0 { time } else { 100 };
+            write!(script, " {} > MPI_Recv", begin + 20).unwrap();
+            for from in (0..3).filter(|&from| from != rank) {
+                let length = if rank == 0 { bytes } else { 100 };
+                write!(script, " ; {} recv {from} bytes {length}", end - 1).unwrap();
+            }
+            writeln!(
+                script,
+                " ; {end} < ; {end} > MPI_Allreduce ; begin ; {} end allreduce ; {} <",
+                begin + 900,
+                begin + 900
+            )
+            .unwrap();
+        }
+        let end = 200 + 1000 * STEPS;
+        writeln!(script, " {end} > MPI_Finalize ; {} < ; {} <", end + 10, end + 10).unwrap();
+    }
+    script
+}
+
+/// The text of a rule's advice, whether shown or not.
+fn text<'a>(file: &'a AdviceFile, rule: &str) -> Option<&'a str> {
+    file.advice.iter().find(|it| it.rule == rule).map(|it| it.text.as_str())
+}
+
+#[test]
+fn node_that_is_slower_in_all_work_is_named() {
+    let file = of_script(&nodes(125, |rank| rank >= 2), &[]);
+    let text = text(&file, "work/node").unwrap();
+    assert!(text.starts_with("Ranks of two take 25 % longer than on other nodes in 3 call paths"), "{text}");
+}
+
+#[test]
+fn ranks_that_are_slower_on_both_nodes_are_no_matter_of_a_node() {
+    let file = of_script(&nodes(125, |rank| rank % 2 == 1), &[]);
+    assert!(text(&file, "work/node").is_none() && text(&file, "work/static").is_some());
+}
+
+#[test]
+fn rank_with_more_bytes_that_takes_longer_to_receive_them_is_named() {
+    let file = of_script(&messages(800, 800), &[]);
+    let text = text(&file, "p2p/uneven-messages").unwrap();
+    assert!(
+        text.starts_with(
+            "rank 0 is 2.4 times as long in MPI_Recv as the mean, and has 2.4 times as many bytes"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn rank_that_takes_longer_for_as_many_bytes_has_no_uneven_messages() {
+    let file = of_script(&messages(100, 800), &[]);
+    assert!(text(&file, "p2p/uneven-messages").is_none());
+}

@@ -157,7 +157,7 @@ impl Modules {
     pub fn is_mpi(&self, address: u64) -> bool {
         self.snapshot()
             .and_then(|snapshot| snapshot.find(address))
-            .is_some_and(|module| module.role == Role::Measured)
+            .is_some_and(|module| matches!(module.role, Role::Measured | Role::Recorder))
     }
 
     /// Returns the module that an address is in, if a refresh has seen it.

@@ -14,8 +14,10 @@ pub(crate) enum Role {
     Main,
     /// The C library or the dynamic loader, which call `main` and the functions of threads.
     System,
-    /// The recorder or the MPI library: left out where they are innermost.
+    /// The MPI library: left out where it is innermost.
     Measured,
+    /// The recorder: left out everywhere, as it passes on calls that call the program back.
+    Recorder,
 }
 
 /// Addresses of the wrappers of a recorder that is linked into the program; both 0 if there is none.
@@ -40,7 +42,9 @@ pub(crate) fn of(path: &str, mapping: Range<u64>) -> Role {
     // recorder.
     if std::fs::read_link("/proc/self/exe").is_ok_and(|program| program.to_str() == Some(path)) {
         Role::Main
-    } else if mapping.contains(&(of as fn(&str, Range<u64>) -> Role as usize as u64)) || is_mpi(name) {
+    } else if mapping.contains(&(of as fn(&str, Range<u64>) -> Role as usize as u64)) {
+        Role::Recorder
+    } else if is_mpi(name) {
         Role::Measured
     } else if is_system(name) {
         Role::System
@@ -126,6 +130,6 @@ mod tests {
     fn the_program_is_not_the_recorder_even_if_that_is_linked_into_it() {
         let program = std::env::current_exe().unwrap();
         assert_eq!(of(program.to_str().unwrap(), 0..u64::MAX), Role::Main);
-        assert_eq!(of("/usr/lib/libreplay_recorder.so", 0..u64::MAX), Role::Measured);
+        assert_eq!(of("/usr/lib/libreplay_recorder.so", 0..u64::MAX), Role::Recorder);
     }
 }

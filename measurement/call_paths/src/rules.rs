@@ -82,7 +82,7 @@ pub(crate) fn start_of_frames(table: Section<'_>) -> Option<u64> {
 pub(crate) fn rule_at(snapshot: &Snapshot, context: &mut Context, address: u64) -> Rule {
     let Some(module) = snapshot.find(address) else { return Rule::default() };
     let rule = look_up(module, context, address).unwrap_or_default();
-    let role = if is_in_linked_recorder(address) { Role::Measured } else { module.role };
+    let role = if is_in_linked_recorder(address) { Role::Recorder } else { module.role };
     Rule { role, ..rule }
 }
 

@@ -146,11 +146,12 @@ impl Unwinder {
             let rule = self.rule(snapshot, at.wrapping_sub(u64::from(state.returns)));
             let (stack, returns) = (state.stack, state.returns);
             let next = self.step(&mut state, &rule, live, frame_pointer);
-            skipping &= first || rule.role == Role::Measured;
-            let counts = !first && !skipping;
-            if !counts {
+            skipping &= first || matches!(rule.role, Role::Measured | Role::Recorder);
+            let is_innermost = first || skipping;
+            if is_innermost {
                 self.caller_stack = state.stack;
             }
+            let counts = !is_innermost && rule.role != Role::Recorder;
             // Of a function that cannot be unwound it is only known that its caller's stack pointer is not
             // below its own.
             let end = if next.is_some() { state.stack } else { stack };

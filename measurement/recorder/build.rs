@@ -9,6 +9,12 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    // Whether OpenMP can be recorded: there is code for the processor, and the recorder is preloaded.
+    println!("cargo::rustc-check-cfg=cfg(openmp)");
+    let is_known = matches!(std::env::var("CARGO_CFG_TARGET_ARCH").as_deref(), Ok("x86_64" | "aarch64"));
+    if is_known && std::env::var_os("CARGO_FEATURE_STATIC").is_none() {
+        println!("cargo::rustc-cfg=openmp");
+    }
     let functions = recording::functions::all();
     let mut text = String::new();
     let mut names = String::new();

@@ -5,6 +5,7 @@
 //! | `wrappers`, `next` (or `linked`) | the exported functions, and the next ones of these names |
 //! | `start`, `sessions`, `process`, `thread`, `inside` | data from the start of MPI to the end: of the process, of each thread, and the lock of a thread's data |
 //! | `call`, `hooks`, `regions`, `instrumented`, `sampling` | sources of events: MPI calls, named regions, instrumented functions, samples |
+//! | `openmp` | likewise: constructs of OpenMP |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | counts instead of events if the program is profiled |
 //! | `communicators`, `neighborhoods`, `groups`, `requests`, `partitions`, `windows`, `pending`, `files`, `volumes` | MPI's objects |
@@ -41,6 +42,8 @@ mod mpi;
 mod neighborhoods;
 #[cfg_attr(feature = "static", path = "linked.rs")]
 mod next;
+#[cfg(openmp)]
+mod openmp;
 mod partitions;
 mod peers;
 mod pending;

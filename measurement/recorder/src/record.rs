@@ -84,6 +84,16 @@ records! {
     88 comm_destroy(communicator: number);
 }
 
+#[cfg(openmp)]
+records! {
+    53 thread_fork(model: byte, threads: number);
+    54 thread_join(model: byte);
+    55 thread_team_begin(team: number);
+    56 thread_team_end(team: number);
+    57 thread_acquire_lock(model: byte, lock: number, order: number);
+    58 thread_release_lock(model: byte, lock: number, order: number);
+}
+
 singletons! {
     16 mpi_isend_complete;
     17 mpi_irecv_request;

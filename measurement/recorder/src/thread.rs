@@ -14,6 +14,8 @@ use crate::events::{Events, Mark};
 use crate::inside::Guarded;
 use crate::iterations::Loops;
 use crate::memory::Scratch;
+#[cfg(openmp)]
+use crate::openmp::Membership;
 use crate::process::{self, Process};
 use crate::record;
 use crate::rounds;
@@ -58,6 +60,8 @@ fn complain(sentence: &str) {
 /// A location of the trace, used by its own thread only.
 pub(crate) struct Thread {
     pub(crate) process: &'static Process,
+    /// Its number in the process, from 0; `u32::MAX` if it records nothing.
+    pub(crate) number: u32,
     pub(crate) events: Events,
     /// The counts, if the program is profiled instead of traced.
     counts: Option<Counts>,
@@ -67,6 +71,9 @@ pub(crate) struct Thread {
     pub(crate) call: OpenCall,
     /// The loops that it repeats, in the first thread if the user wants iterations.
     pub(crate) loops: Option<Box<Loops>>,
+    /// Its part in a team of OpenMP.
+    #[cfg(openmp)]
+    pub(crate) openmp: Membership,
     /// Memory for statuses that the program does not want.
     pub(crate) statuses: Scratch,
     /// Memory for copies of handles, which calls overwrite.
@@ -141,21 +148,24 @@ fn set_current(thread: *mut Guarded) {
 /// thread records nothing, but takes part in the recorder's collective exchanges.
 #[cold]
 fn begin(process: &'static Process) -> &'static Guarded {
-    let (events, counts, paths, is_first) = match make_location(process) {
-        Ok((number, events, counts, paths)) => (events, counts, Some(paths), number == 0),
+    let (number, events, counts, paths) = match make_location(process) {
+        Ok((number, events, counts, paths)) => (number, events, counts, Some(paths)),
         Err(cause) => {
             process.stop(&cause);
-            (Events::dropped(), None, None, false)
+            (u32::MAX, Events::dropped(), None, None)
         }
     };
-    let is_searching = is_first && process.iterations.is_some();
+    let is_searching = number == 0 && process.iterations.is_some();
     let thread = Box::into_raw(Box::new(Guarded::new(Thread {
         process,
+        number,
         events,
         counts,
         paths,
         call: OpenCall::NONE,
         loops: is_searching.then(|| Box::new(Loops::new(clock::now()))),
+        #[cfg(openmp)]
+        openmp: Membership::default(),
         statuses: Scratch::EMPTY,
         handles: Scratch::EMPTY,
         path: NO_PARENT,

@@ -53,6 +53,18 @@ pub enum JournalRecord {
         /// Its name in the system, if it has one of its own.
         name: Option<String>,
     },
+    /// A thread has become a member of a team of OpenMP for the first time.
+    TeamMember {
+        /// Its number in the process.
+        thread: u32,
+        /// Its number in the team; 0 is the one that forks it.
+        place: u32,
+    },
+    /// A team of OpenMP has that many threads; events refer to it by [`crate::openmp::TEAMS`].
+    Team {
+        /// Number of its threads.
+        size: u32,
+    },
     /// Two clocks read at one moment; the first and the last calibration give the length of a tick.
     Calibration(ClockCalibration),
     /// The clocks of the process and of rank 0 at one moment.
@@ -370,6 +382,8 @@ mod tests {
         let entries = [
             JournalRecord::Thread { thread: 2, name: None },
             JournalRecord::Records { records: EventRecords::EnterLeave },
+            JournalRecord::TeamMember { thread: 3, place: 2 },
+            JournalRecord::Team { size: 4 },
             JournalRecord::LoopSearch(LoopSearch {
                 header: Some(7),
                 windows: vec![IterationWindow {

@@ -19,8 +19,8 @@
 //! archive is complete (its anchor file comes last), `recording/` is removed. A program that is profiled has
 //! no events, and its `recording/` becomes `profile.cubex`.
 //!
-//! The crate also holds the tables of all MPI functions, [`mod@functions`], and of [`mod@attributes`], and
-//! reads filter files, [`mod@filter`].
+//! The crate also holds the tables of all MPI functions, [`mod@functions`], of constructs of OpenMP, [`mod@openmp`],
+//! and of [`mod@attributes`], and reads filter files, [`mod@filter`].
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 
@@ -31,6 +31,7 @@ pub mod functions;
 pub mod iterations;
 pub mod journal;
 pub mod layout;
+pub mod openmp;
 pub mod paths;
 pub mod profile;
 pub mod python;

@@ -46,3 +46,5 @@ pub const FUNCTION: u32 = 3;
 pub const SAMPLE: u32 = 4;
 /// `target` is a Python function that was active, and the line of the call in it: [`crate::python::target`].
 pub const PYTHON: u32 = 5;
+/// This and those behind it: constructs and functions of OpenMP, of [`crate::openmp`].
+pub const OPENMP: u32 = 16;

@@ -58,6 +58,11 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "samples of each thread for a second of its processor time, outside of MPI; 0 for none",
     },
     Variable {
+        name: "REPLAY_OPENMP",
+        default: "on",
+        meaning: "on, or off: whether OpenMP is recorded (parallel regions, barriers, critical sections, locks), of programs that use GCC's libgomp",
+    },
+    Variable {
         name: "REPLAY_CLOCK",
         default: "auto",
         meaning: "tsc, monotonic, or auto: tsc where it is reliable",
@@ -110,6 +115,8 @@ pub struct Settings {
     pub filter: Option<PathBuf>,
     /// Samples a second; 0 for none.
     pub sample: u32,
+    /// Whether OpenMP is recorded.
+    pub openmp: bool,
     /// The clock that times are read from.
     pub clock: ClockSource,
     /// Seconds between measurements of clock offsets; 0 for none in between.
@@ -221,6 +228,11 @@ impl Settings {
         if sample > 10_000 {
             return Err(wrong("REPLAY_SAMPLE", "at most 10000 samples a second"));
         }
+        let openmp = match value("REPLAY_OPENMP").as_str() {
+            "on" => true,
+            "off" => false,
+            _ => return Err(wrong("REPLAY_OPENMP", "on or off")),
+        };
         let clock = match value("REPLAY_CLOCK").as_str() {
             "auto" => ClockSource::Auto,
             "tsc" => ClockSource::Tsc,
@@ -296,6 +308,7 @@ impl Settings {
             records,
             filter: text("REPLAY_FILTER").map(PathBuf::from),
             sample: sample as u32,
+            openmp,
             clock,
             clock_interval,
             rounds,
@@ -333,7 +346,7 @@ mod tests {
             (settings.clock, settings.rounds, settings.output),
             (ClockSource::Auto, Rounds::ALL, None)
         );
-        assert_eq!(settings.records, EventRecords::CallingContexts);
+        assert_eq!((settings.records, settings.openmp), (EventRecords::CallingContexts, true));
     }
 
     #[test]
@@ -352,6 +365,7 @@ mod tests {
             ("REPLAY_BUFFER", "x"),
             ("REPLAY_DEPTH", "-1"),
             ("REPLAY_SAMPLE", "1000000"),
+            ("REPLAY_OPENMP", "yes"),
             ("REPLAY_CLOCK", "sun"),
             ("REPLAY_CLOCK_INTERVAL", "-1"),
             ("REPLAY_EVERY", "0"),

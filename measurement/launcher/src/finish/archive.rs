@@ -8,6 +8,7 @@ use super::communicators::{LocalNumbers, Numbers, SharedObjects};
 use super::contexts::{Contexts, NO_CONTEXT};
 use super::members;
 use super::strings::Strings;
+use super::teams::Teams;
 use crate::Error;
 use model::{GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
 use otf2::{
@@ -112,7 +113,7 @@ pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Er
 #[derive(Debug)]
 enum OwnedDefinition {
     Plain(Definition<'static>),
-    Group { reference: u32, members: Vec<u64>, kind: GroupType },
+    Group { reference: u32, name: u32, members: Vec<u64>, kind: GroupType, paradigm: Paradigm },
     Topology { reference: u32, communicator: u32, name: u32, dimensions: Vec<u32> },
     Coordinate { topology: u32, rank: u32, coordinates: Vec<u32> },
 }
@@ -121,12 +122,12 @@ impl OwnedDefinition {
     fn definition(&self) -> Definition<'_> {
         match self {
             OwnedDefinition::Plain(definition) => *definition,
-            OwnedDefinition::Group { reference, members, kind } => Definition::Group {
+            OwnedDefinition::Group { reference, name, members, kind, paradigm } => Definition::Group {
                 reference: *reference,
-                name: 0,
+                name: *name,
                 members: List::from(&members[..]),
                 group_type: *kind,
-                paradigm: Paradigm::MPI,
+                paradigm: *paradigm,
                 group_flags: 0,
             },
             OwnedDefinition::Topology { reference, communicator, name, dimensions } => {
@@ -161,11 +162,12 @@ impl DefinitionList<'_> {
 fn define(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     // String 0 is empty: the name of what has none.
     strings.number("");
-    paradigms(strings, records);
+    let has_teams = !content.shared.teams.teams.is_empty();
+    paradigms(has_teams, strings, records);
     system_tree(content, strings, records);
     locations(content, strings, records);
     regions(content, strings, records);
-    groups(content, records);
+    groups(content, strings, records);
     communicators(content.shared, strings, records);
     topologies(content.shared, strings, records);
     files(content.shared, strings, records);
@@ -175,16 +177,20 @@ fn define(content: &Content<'_>, strings: &mut Strings, records: &mut Definition
     }
 }
 
-fn paradigms(strings: &mut Strings, records: &mut DefinitionList<'_>) {
+fn paradigms(has_teams: bool, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     const PROCESS: u8 = 0;
-    records.add(Definition::Paradigm {
-        paradigm: Paradigm::MPI,
-        name: strings.number("MPI"),
-        paradigm_class: PROCESS,
-    });
-    for (property, template) in [(0, "Comm ${id}"), (1, "Win ${id}")] {
-        let value = Value::string(strings.number(template));
-        records.add(Definition::ParadigmProperty { paradigm: Paradigm::MPI, property, value });
+    const THREAD_FORK_JOIN: u8 = 1;
+    const COMMUNICATORS: u8 = 0;
+    const WINDOWS: u8 = 1;
+    let mpi = (Paradigm::MPI, "MPI", PROCESS, &[(COMMUNICATORS, "Comm ${id}"), (WINDOWS, "Win ${id}")][..]);
+    let openmp = (Paradigm::OPENMP, "OpenMP", THREAD_FORK_JOIN, &[(COMMUNICATORS, "Thread team ${id}")][..]);
+    for (paradigm, name, paradigm_class, templates) in std::iter::once(mpi).chain(has_teams.then_some(openmp))
+    {
+        records.add(Definition::Paradigm { paradigm, name: strings.number(name), paradigm_class });
+        for &(property, template) in templates {
+            let value = Value::string(strings.number(template));
+            records.add(Definition::ParadigmProperty { paradigm, property, value });
+        }
     }
 }
 
@@ -268,15 +274,26 @@ fn programs(content: &Content<'_>, strings: &mut Strings, records: &mut Definiti
     }
 }
 
-fn groups(content: &Content<'_>, records: &mut DefinitionList<'_>) {
+fn groups(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     // The first thread of each process stands for its rank; its number is the rank.
     let everybody = (0..content.host_of.len() as u64).collect();
-    let mut add =
-        |reference, members, kind| records.list.push(OwnedDefinition::Group { reference, members, kind });
-    add(members::LOCATIONS, everybody, GroupType::COMM_LOCATIONS);
-    add(members::SELF, Vec::new(), GroupType::COMM_SELF);
+    let mut add = |reference, name, members, kind, paradigm| {
+        records.list.push(OwnedDefinition::Group { reference, name, members, kind, paradigm });
+    };
+    add(members::LOCATIONS, 0, everybody, GroupType::COMM_LOCATIONS, Paradigm::MPI);
+    add(members::SELF, 0, Vec::new(), GroupType::COMM_SELF, Paradigm::MPI);
     for (reference, ranks) in content.shared.groups.iter() {
-        add(reference, ranks.iter().map(|&rank| rank.into()).collect(), GroupType::COMM_GROUP);
+        let ranks = ranks.iter().map(|&rank| rank.into()).collect();
+        add(reference, 0, ranks, GroupType::COMM_GROUP, Paradigm::MPI);
+    }
+    let Teams { everybody, locations, teams } = &content.shared.teams;
+    if teams.is_empty() {
+        return;
+    }
+    let name = strings.number("OpenMP");
+    add(*everybody, name, locations.clone(), GroupType::COMM_LOCATIONS, Paradigm::OPENMP);
+    for team in teams {
+        add(team.group, 0, team.members.clone(), GroupType::COMM_GROUP, Paradigm::OPENMP);
     }
 }
 
@@ -296,6 +313,10 @@ fn communicators(shared: &SharedObjects, strings: &mut Strings, records: &mut De
                 flags,
             },
         });
+    }
+    for team in &shared.teams.teams {
+        let (reference, group) = (team.communicator, team.group);
+        records.add(Definition::Comm { reference, name: 0, group, parent: UNDEFINED, flags: 0 });
     }
     for (reference, window) in (0..).zip(&shared.windows) {
         let name = strings.number(&window.name);

@@ -6,6 +6,7 @@ use super::journals::Process;
 use super::modules::{CodeAddress, Modules};
 use super::notices::Notices;
 use model::{Paradigm, RegionRole};
+use recording::openmp::{Construct, Target};
 use recording::paths::{FRAME, PathNode};
 use recording::python::{is_interpreter, is_mpi4py};
 use std::collections::HashMap;
@@ -28,6 +29,9 @@ const BEFORE_MAIN: [&str; 9] = [
 /// Prefixes of the names of files of the C library, of which users need no debug information.
 const C_LIBRARY: [&str; 9] =
     ["libc.so", "libc-", "libc.musl", "libm.so", "libm-", "libpthread", "ld-linux", "ld-musl", "ld-2."];
+
+/// The source file of the functions of OpenMP's runtime, as in Score-P's traces.
+const RUNTIME: &str = "OMP";
 
 /// A function on a path, and the file and line of the call or sample in it. A call without debug information
 /// has the line 0 in a file with a name that ends with the return address.
@@ -124,6 +128,34 @@ impl Symbolizer {
         self.note_use(place, &frames);
         let frame = frames.into_iter().next().unwrap_or_else(|| Frame::unknown("unknown"));
         self.region(place, frame, None, Paradigm::COMPILER)
+    }
+
+    /// Returns the region of a construct or function of OpenMP. A construct has its file and line in its name, as
+    /// with Score-P; if they are not known, the function that it is in.
+    pub(super) fn construct(&mut self, process: usize, node: &PathNode, of: &Construct) -> Region {
+        let named = |name: String, file: Option<String>, begin_line| Region {
+            canonical_name: name.clone(),
+            name,
+            file,
+            begin_line,
+            role: of.role,
+            paradigm: Paradigm::OPENMP,
+            is_phase: false,
+            library: String::new(),
+        };
+        if of.target == Target::Nothing {
+            return named(of.name.into(), Some(RUNTIME.into()), 0);
+        }
+        let place = self.modules.place(process, node);
+        let mut frames = self.frames(place);
+        self.note_use(place, &frames);
+        let frame = frames.pop().unwrap_or_else(|| Frame::unknown("unknown"));
+        let Some((file, line)) = frame.line.clone() else {
+            let function = self.region(place, frame, None, Paradigm::OPENMP);
+            return named(format!("{} @{}", of.name, function.name), function.file, 0);
+        };
+        let base = file.rsplit('/').next().unwrap_or(&file);
+        named(format!("{} @{base}:{line}", of.name), Some(file.clone()), line)
     }
 
     /// Reports the files that lack debug information or symbols which paths need, once each.

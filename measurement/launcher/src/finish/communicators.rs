@@ -7,6 +7,7 @@ use super::journals::Process;
 use super::members::{self, Groups};
 use super::notices::Notices;
 use super::strings::Strings;
+use super::teams::{self, Teams};
 use std::collections::{BTreeMap, HashMap};
 
 /// The number of `MPI_COMM_WORLD` in journals.
@@ -63,6 +64,7 @@ pub(crate) struct SharedObjects {
     /// Paths of files by their numbers.
     pub(crate) paths: Strings,
     pub(crate) topologies: Vec<Topology>,
+    pub(crate) teams: Teams,
     pub(crate) of: Vec<LocalNumbers>,
 }
 
@@ -107,6 +109,11 @@ pub(crate) fn share(processes: &[Process], notices: &mut Notices) -> SharedObjec
             }
         }
     }
+    let (teams, numbers) = teams::collect(processes, &shared.groups, shared.communicators.len());
+    for (known, numbers) in shared.of.iter_mut().zip(numbers) {
+        known.communicators.extend(numbers);
+    }
+    shared.teams = teams;
     shared
 }
 

@@ -10,6 +10,7 @@ use super::notices::Notices;
 use super::python::PythonFunctions;
 use model::{Paradigm, RegionRole};
 use recording::functions;
+use recording::openmp;
 use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, PYTHON, PathNode, REGION, SAMPLE};
 use recording::python::function_and_line;
 use std::collections::HashMap;
@@ -160,7 +161,11 @@ impl Merger {
                 self.node(Context { region, line: None, parent })
             }
             _ => {
-                let region = self.region(region("[unknown]", None, Paradigm::UNKNOWN));
+                let region = match openmp::construct(node) {
+                    Some(construct) => self.code.construct(process, node, construct),
+                    None => region("[unknown]", None, Paradigm::UNKNOWN),
+                };
+                let region = self.region(region);
                 self.node(Context { region, line: None, parent })
             }
         }

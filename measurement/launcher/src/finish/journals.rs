@@ -11,7 +11,7 @@ use recording::journal::{
 };
 use recording::layout;
 use recording::settings::EventRecords;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -41,6 +41,10 @@ pub(crate) struct Process {
     pub(crate) records: Option<EventRecords>,
     /// Names of threads by their numbers.
     pub(crate) threads: BTreeMap<u32, Option<String>>,
+    /// Numbers of threads by their places in teams of OpenMP.
+    pub(crate) places: BTreeMap<u32, u32>,
+    /// Sizes of its teams.
+    pub(crate) teams: BTreeSet<u32>,
     pub(crate) calibrations: Vec<ClockCalibration>,
     pub(crate) offsets: Vec<ClockOffset>,
     pub(crate) modules: Vec<Module>,
@@ -198,6 +202,12 @@ fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
         JournalRecord::Records { records } => process.records = Some(records),
         JournalRecord::Thread { thread, name } => {
             process.threads.insert(thread, name);
+        }
+        JournalRecord::TeamMember { thread, place } => {
+            process.places.insert(place, thread);
+        }
+        JournalRecord::Team { size } => {
+            process.teams.insert(size);
         }
         JournalRecord::Calibration(calibration) => process.calibrations.push(calibration),
         JournalRecord::Offset(offset) => process.offsets.push(offset),

@@ -23,10 +23,15 @@ impl Groups {
         if let Some(&known) = self.numbers.get(&ranks) {
             return known;
         }
-        let number = FIRST + self.lists.len() as u32;
+        let number = self.behind();
         self.lists.push(ranks.clone());
         self.numbers.insert(ranks, number);
         number
+    }
+
+    /// Returns the first number behind those of all groups.
+    pub(crate) fn behind(&self) -> u32 {
+        FIRST + self.lists.len() as u32
     }
 
     /// Returns the ranks of a group, none for the two that list none.

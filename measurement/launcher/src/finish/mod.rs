@@ -6,7 +6,7 @@
 //! | read the files of the processes | `journals`, `paths`, `buffers` |
 //! | copy the last events from buffers | `events` |
 //! | correct clocks | `clock` |
-//! | number shared objects | `communicators`, `members` |
+//! | number shared objects | `communicators`, `members`, `teams` |
 //! | make functions of addresses, and one tree of paths | `modules`, `code`, `contexts` |
 //! | all of that together | `run` |
 //! | say which iterations are recorded, and how long all took | `iterations`, `loop_times` |
@@ -41,6 +41,7 @@ mod python;
 mod records;
 mod run;
 mod strings;
+mod teams;
 mod tree;
 
 use crate::{Error, host};

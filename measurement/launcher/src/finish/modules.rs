@@ -4,6 +4,7 @@
 //! with the modules of its process.
 
 use super::journals::Process;
+use recording::openmp::{Target, construct};
 use recording::paths::{FRAME, FUNCTION, PathNode, SAMPLE};
 use std::collections::HashMap;
 use symbols::File;
@@ -63,9 +64,9 @@ impl Modules {
     /// A return address is behind the call; the byte before it belongs to the call in any case, also if the
     /// call is the last instruction of a function that does not return.
     pub(crate) fn place(&self, process: usize, node: &PathNode) -> Option<CodeAddress> {
-        let address = match node.kind {
-            FRAME => node.target.checked_sub(1)?,
-            FUNCTION | SAMPLE => node.target,
+        let address = match (node.kind, construct(node).map(|construct| construct.target)) {
+            (FRAME, _) | (_, Some(Target::Call)) => node.target.checked_sub(1)?,
+            (FUNCTION | SAMPLE, _) | (_, Some(Target::Body)) => node.target,
             _ => return None,
         };
         let own = self.of.get(process)?;
@@ -79,6 +80,7 @@ impl Modules {
 mod tests {
     use super::*;
     use recording::journal;
+    use recording::openmp::{BARRIER, PARALLEL, SET_LOCK};
 
     fn module(begin: u64, end: u64, path: &str, build_id: Option<&str>) -> journal::Module {
         let build_id = build_id.map(Into::into);
@@ -121,6 +123,8 @@ mod tests {
             assert_eq!(modules.place(0, &outside), None);
         }
         assert!(modules.place(0, &node(FRAME, 0x2000)).is_some(), "a call as the last instruction");
+        let of = [BARRIER, PARALLEL, SET_LOCK].map(|kind| modules.place(0, &node(kind, 0x2000)).is_some());
+        assert_eq!(of, [true, false, false], "a call, a function, and nothing");
         assert_eq!(modules.place(1, &node(SAMPLE, 0x1000)), None);
     }
 

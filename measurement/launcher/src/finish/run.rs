@@ -215,7 +215,13 @@ fn location_name(place: &TraceLocation, processes: &[Process]) -> String {
     if thread == 0 {
         return "Master thread".into();
     }
-    let own = place.process.and_then(|process| processes[process].threads.get(&thread)?.clone());
+    let process = place.process.map(|process| &processes[process]);
+    let in_team =
+        |process: &Process| process.places.iter().find(|&(_, &it)| it == thread).map(|(&place, _)| place);
+    if let Some(place) = process.and_then(in_team) {
+        return format!("OMP thread {place}");
+    }
+    let own = process.and_then(|process| process.threads.get(&thread)?.clone());
     own.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("Thread {thread}"))
 }
 

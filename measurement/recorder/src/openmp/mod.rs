@@ -1,0 +1,106 @@
+//! OpenMP of programs that GCC has compiled: its runtime, libgomp, is called by functions that the compiler puts
+//! in the place of constructs. Those that others wait in are exported here and pass on to the next ones.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `exports`, `runtime` | the exported functions, and the next ones of these names |
+//! | `teams` | parallel regions: fork, members, join |
+//! | `barriers` | barriers in them |
+//! | `locks` | critical sections, locks, and the order in which threads get them |
+//!
+//! A team is recorded if the thread that has started MPI forks it, and is in no other one. Nested parallel
+//! regions, and those that other threads fork, pass through, as do barriers in them.
+//!
+//! A construct is an open region of its thread, as regions that the program names are; so what is called in
+//! it has its path below it. The recorder keeps no lock while libgomp is at work.
+
+mod barriers;
+mod exports;
+mod locks;
+mod runtime;
+mod teams;
+
+use call_paths::Registers;
+use model::Paradigm;
+use recording::openmp::{LARGEST_TEAM, TEAMS};
+
+use crate::clock;
+use crate::inside::{Guarded, Inside};
+use crate::rounds;
+use crate::thread::{self, OpenRegion};
+
+/// OpenMP's number in the records of threads.
+const OPENMP: u8 = Paradigm::OPENMP.0;
+
+/// The part of a thread in the team that is forked.
+#[derive(Default)]
+pub(crate) struct Membership {
+    /// Number of threads of the team; 0 outside of teams that are recorded.
+    size: u32,
+    /// How many parallel regions the thread is in that are nested in the team's.
+    nested: u32,
+    /// Whether the journal has the place of this thread in teams.
+    is_placed: bool,
+    /// Sizes of the teams that the journal has, in the thread that forks them.
+    sizes: Vec<u32>,
+}
+
+impl Membership {
+    /// Returns the number of the team's communicator in events.
+    fn team(&self) -> u64 {
+        (TEAMS + self.size.min(LARGEST_TEAM)).into()
+    }
+}
+
+/// A call of libgomp by the program.
+#[derive(Clone, Copy)]
+struct RuntimeCall {
+    /// Its construct, as the kind of nodes of call paths, which is also the key of its region.
+    kind: u32,
+    /// The target of these nodes.
+    target: u64,
+    /// The registers of the exported function.
+    registers: Registers,
+}
+
+/// Locks a location; `None` if its thread is inside of MPI, or OpenMP is not to be recorded.
+fn lock(thread: Option<&'static Guarded>) -> Option<Inside> {
+    let mut thread = thread.filter(|thread| thread.process.settings.openmp)?.lock()?;
+    rounds::follow(&mut thread);
+    Some(thread)
+}
+
+/// Locks the calling thread's location, a new one if it has none.
+fn outside() -> Option<Inside> {
+    lock(thread::here())
+}
+
+/// Enters the region of a call; `false` if too many are open.
+fn enter(thread: &mut Inside, call: RuntimeCall) -> bool {
+    let base = thread.base();
+    let Some(paths) = &mut thread.paths else { return false };
+    let base = paths.at_region(call.registers, base, call.kind, call.target);
+    let is_open = thread.open_region(OpenRegion { key: call.kind.into(), base });
+    if is_open {
+        thread.enter_path(clock::now(), base.node);
+    }
+    is_open
+}
+
+/// Enters a region directly in the innermost open one, without a look at the stack: of that the functions that
+/// are called below `stack_pointer` belong to the region. Returns whether it is open now.
+fn enter_below(thread: &mut Inside, time: u64, stack_pointer: u64, kind: u32, target: u64) -> bool {
+    let base = thread.base();
+    let Some(paths) = &mut thread.paths else { return false };
+    let base = paths.at_earlier_region(base, stack_pointer, kind, target);
+    let is_open = thread.open_region(OpenRegion { key: kind.into(), base });
+    if is_open {
+        thread.enter_path(time, base.node);
+    }
+    is_open
+}
+
+/// Leaves the innermost region of a kind, with those in it, if there is one.
+fn leave(thread: &mut Inside, time: u64, kind: u32) {
+    thread.close_regions(kind.into(), |thread, path| thread.leave_path(time, path));
+}

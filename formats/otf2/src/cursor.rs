@@ -11,7 +11,8 @@ use crate::event::Event;
 use crate::field::Field;
 use crate::record::{
     ATTRIBUTE_LIST, CALLING_CONTEXT_ENTER, CALLING_CONTEXT_SAMPLE, CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK,
-    END_OF_FILE, ENTER, FileKind, LEAVE, THREAD_JOIN, THREAD_TEAM_BEGIN, TIMESTAMP,
+    END_OF_FILE, ENTER, FileKind, LEAVE, THREAD_JOIN, THREAD_TASK_COMPLETE, THREAD_TASK_SWITCH,
+    THREAD_TEAM_BEGIN, TIMESTAMP,
 };
 use crate::region_events::RegionEvents;
 use crate::value::Attributes;
@@ -66,6 +67,13 @@ impl EventHead {
     #[inline]
     pub fn begins_team(&self) -> bool {
         self.id == THREAD_TEAM_BEGIN
+    }
+
+    /// Whether it is an [`Event::ThreadTaskSwitch`] or [`Event::ThreadTaskComplete`], from which on calling contexts are
+    /// those of another task.
+    #[inline]
+    pub fn switches_tasks(&self) -> bool {
+        (THREAD_TASK_SWITCH..=THREAD_TASK_COMPLETE).contains(&self.id)
     }
 
     /// Whether it is an [`Event::ThreadJoin`], which follows events of other locations at the same time.

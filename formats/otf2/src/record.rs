@@ -184,6 +184,10 @@ pub(crate) const LEAVE: u8 = 13;
 pub(crate) const THREAD_JOIN: u8 = 54;
 /// Record id of an event that may have to wait for another location's.
 pub(crate) const THREAD_TEAM_BEGIN: u8 = 55;
+/// Record id of a task that starts, or goes on.
+pub(crate) const THREAD_TASK_SWITCH: u8 = 60;
+/// Record id of a task that ends.
+pub(crate) const THREAD_TASK_COMPLETE: u8 = 61;
 /// First record id of those that name a calling context.
 pub(crate) const CALLING_CONTEXT_ENTER: u8 = 66;
 /// Last record id of those that name a calling context.

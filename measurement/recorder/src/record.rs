@@ -92,6 +92,9 @@ records! {
     56 thread_team_end(team: number);
     57 thread_acquire_lock(model: byte, lock: number, order: number);
     58 thread_release_lock(model: byte, lock: number, order: number);
+    59 thread_task_create(team: number, thread: number, task: number);
+    60 thread_task_switch(team: number, thread: number, task: number);
+    61 thread_task_complete(team: number, thread: number, task: number);
 }
 
 singletons! {

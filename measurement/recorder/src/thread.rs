@@ -297,6 +297,24 @@ impl Thread {
         }
     }
 
+    /// Whether one more region can be kept.
+    #[cfg(openmp)]
+    pub(crate) fn has_room(&self) -> bool {
+        self.regions.len() < OPEN_REGIONS
+    }
+
+    /// Returns the current path; the thread begins something that has nothing to do with it.
+    #[cfg(openmp)]
+    pub(crate) fn suspend_path(&mut self) -> u32 {
+        std::mem::replace(&mut self.path, NO_PARENT)
+    }
+
+    /// Goes on on a path that was suspended.
+    #[cfg(openmp)]
+    pub(crate) fn resume_path(&mut self, path: u32) {
+        self.path = path;
+    }
+
     /// Keeps a region that is entered; `false` if it is too deep.
     pub(crate) fn open_region(&mut self, region: OpenRegion) -> bool {
         if self.regions.len() == OPEN_REGIONS {
@@ -310,14 +328,20 @@ impl Thread {
     /// Closes the innermost region with that key and those inside of it, and calls `left` for the path of
     /// each, the innermost first. Those inside have been left without an event (by an exception, or
     /// `longjmp`).
-    pub(crate) fn close_regions(&mut self, key: u64, mut left: impl FnMut(&mut Thread, u32)) {
+    pub(crate) fn close_regions(&mut self, key: u64, left: impl FnMut(&mut Thread, u32)) {
         if self.too_deep > 0 {
             self.too_deep -= 1;
             return;
         }
+        self.close_kept_regions(key, left);
+    }
+
+    /// The same for a region that was kept for certain: those that were too deep are in it, and end with it.
+    pub(crate) fn close_kept_regions(&mut self, key: u64, mut left: impl FnMut(&mut Thread, u32)) {
         if !self.regions.iter().any(|region| region.key == key) {
             return;
         }
+        self.too_deep = 0;
         while let Some(region) = self.regions.pop() {
             left(self, region.base.node);
             if region.key == key {

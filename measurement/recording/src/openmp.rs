@@ -76,6 +76,10 @@ constructs! {
     12 UNSET_NEST_LOCK: "omp_unset_nest_lock", WRAPPER, Nothing;
     /// `omp_test_nest_lock`.
     13 TEST_NEST_LOCK: "omp_test_nest_lock", WRAPPER, Nothing;
+    /// A task, while it runs.
+    14 TASK: "!$omp task", TASK, Body;
+    /// The wait for the tasks that a task, or a thread of a team, has created.
+    15 TASK_WAIT: "!$omp taskwait", TASK_WAIT, Call;
 }
 
 /// Returns the construct of a node; `None` if it is of something else.

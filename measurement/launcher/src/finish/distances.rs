@@ -38,7 +38,7 @@ pub(super) fn correct(path: &Path, chunk_size: u64, mut walk: PathWalk<'_>) -> R
             Ok(None) => break None,
             Err(damage) => break Some(damage),
         };
-        if !head.is_of_calling_context() {
+        if !head.is_of_calling_context() && !head.switches_tasks() {
             match events.step_over(head) {
                 Ok(()) => continue,
                 Err(damage) => break Some(damage),

@@ -29,7 +29,8 @@ pub(super) fn convert(
     until: Option<u64>,
     output: &mut EventOutput,
 ) -> Result<Option<Error>, Error> {
-    let mut stack = RegionStack { tree: walk.tree, path: NO_CONTEXT, own: Vec::new(), output };
+    let mut stack =
+        RegionStack { tree: walk.tree, path: NO_CONTEXT, own: Vec::new(), suspended: Vec::new(), output };
     // The time behind an event depends on the next one.
     let mut ahead = Lookahead { events: recorded.events.clone(), walk: walk.clone() };
     ahead.next();
@@ -38,7 +39,7 @@ pub(super) fn convert(
         let record = match recorded.next() {
             Ok(Some(record)) => record,
             end => {
-                stack.change(NO_CONTEXT, until.unwrap_or(time))?;
+                stack.end(until.unwrap_or(time))?;
                 return Ok(end.err());
             }
         };
@@ -49,8 +50,17 @@ pub(super) fn convert(
                 stack.between((time, step.kind), ahead.next(), longest_gap)?;
             }
             Ok(None) => {
-                if matches!(record.event, Event::ProgramEnd { .. }) {
-                    stack.change(NO_CONTEXT, time)?;
+                match record.event {
+                    Event::ProgramEnd { .. } => stack.end(time)?,
+                    Event::ThreadTaskSwitch { .. } => {
+                        stack.suspend();
+                        ahead.next();
+                    }
+                    Event::ThreadTaskComplete { .. } => {
+                        stack.resume(time)?;
+                        ahead.next();
+                    }
+                    _ => {}
                 }
                 stack.output.put(time, record.event, record.attributes)?;
             }
@@ -59,18 +69,25 @@ pub(super) fn convert(
     }
 }
 
-/// Iterates over the events of calling contexts, one ahead.
+/// Iterates over the events of calling contexts, and the begins and ends of tasks, one ahead.
 struct Lookahead<'a> {
     events: EventCursor<'a>,
     walk: PathWalk<'a>,
 }
 
 impl Lookahead<'_> {
-    /// Returns the next one and its time; behind the last, the time of the last event.
+    /// Returns the next one and its time; behind the last, the time of the last event. Nothing comes behind the begin
+    /// or end of a task, as that is on another path.
     fn next(&mut self) -> (u64, Option<Step>) {
         let mut time = 0;
         while let Ok(Some(head)) = self.events.head() {
             time = head.time;
+            if head.switches_tasks() {
+                let Ok(event) = self.events.event(head) else { break };
+                // Tasks are no contexts: none is unknown.
+                let _ = self.walk.step(&event);
+                return (time, None);
+            }
             if !head.is_of_calling_context() {
                 if self.events.step_over(head).is_err() {
                     break;
@@ -93,6 +110,8 @@ struct RegionStack<'a> {
     path: u32,
     /// The prefixes of the path that end with something that has been entered by an event of its own.
     own: Vec<u32>,
+    /// The same of what tasks have been started in; the innermost last.
+    suspended: Vec<(u32, Vec<u32>)>,
     output: &'a mut EventOutput,
 }
 
@@ -141,6 +160,29 @@ impl RegionStack<'_> {
             _ if kind == StepKind::Sample && is_close => Ok(()),
             _ => self.leave(around, last),
         }
+    }
+
+    /// Begins with a task, whose regions are not in those that are open.
+    fn suspend(&mut self) {
+        self.suspended.push((self.path, std::mem::take(&mut self.own)));
+        self.path = NO_CONTEXT;
+    }
+
+    /// Ends a task.
+    fn resume(&mut self, time: u64) -> Result<(), Error> {
+        self.change(NO_CONTEXT, time)?;
+        if let Some((path, own)) = self.suspended.pop() {
+            (self.path, self.own) = (path, own);
+        }
+        Ok(())
+    }
+
+    /// Leaves everything.
+    fn end(&mut self, time: u64) -> Result<(), Error> {
+        while !self.suspended.is_empty() {
+            self.resume(time)?;
+        }
+        self.change(NO_CONTEXT, time)
     }
 
     /// Changes to another path.

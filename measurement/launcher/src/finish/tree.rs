@@ -113,15 +113,18 @@ pub(crate) struct PathWalk<'a> {
     /// Global contexts by the numbers of the location.
     own: &'a [u32],
     path: u32,
+    /// The paths that were left for tasks, which have their own; the innermost last.
+    suspended: Vec<u32>,
 }
 
 impl<'a> PathWalk<'a> {
     /// Creates a walk before the first event.
     pub(crate) fn new(tree: &'a Tree<'a>, own: &'a [u32]) -> Self {
-        PathWalk { tree, own, path: NO_CONTEXT }
+        PathWalk { tree, own, path: NO_CONTEXT, suspended: Vec::new() }
     }
 
-    /// Steps past an event; `None` if it is not of a calling context.
+    /// Steps past an event; `None` if it is not of a calling context. A task that starts runs until it is complete, as
+    /// the recorder has it.
     ///
     /// # Errors
     /// If its calling context is unknown. The walk is as if the event were not there.
@@ -130,6 +133,14 @@ impl<'a> PathWalk<'a> {
             Event::CallingContextEnter { calling_context, .. } => (StepKind::Enter, calling_context),
             Event::CallingContextLeave { calling_context } => (StepKind::Leave, calling_context),
             Event::CallingContextSample { calling_context, .. } => (StepKind::Sample, calling_context),
+            Event::ThreadTaskSwitch { .. } => {
+                self.suspended.push(std::mem::replace(&mut self.path, NO_CONTEXT));
+                return Ok(None);
+            }
+            Event::ThreadTaskComplete { .. } => {
+                self.path = self.suspended.pop().unwrap_or(self.path);
+                return Ok(None);
+            }
             _ => return Ok(None),
         };
         let path = *self.own.get(number as usize).ok_or(UnknownContext)?;

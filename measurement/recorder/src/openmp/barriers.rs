@@ -1,10 +1,10 @@
-//! Barriers in parallel regions.
+//! Barriers in parallel regions, and waits for tasks.
 
 use super::{RuntimeCall, enter, leave, lock, runtime::Runtime};
 use crate::clock;
 use crate::thread;
 
-/// The hook of functions that wait for all threads of the team.
+/// The hook of functions that wait for all threads of the team, or for tasks.
 pub(super) fn wait(call: RuntimeCall, _: u64, real: impl FnOnce() -> usize) -> usize {
     let is_entered = begin(call);
     let result = real();

@@ -5,12 +5,12 @@
 
 use call_paths::Registers;
 use recording::openmp::{
-    ATOMIC, BARRIER, CRITICAL, IMPLICIT_BARRIER, SET_LOCK, SET_NEST_LOCK, TEST_LOCK, TEST_NEST_LOCK,
-    UNSET_LOCK, UNSET_NEST_LOCK,
+    ATOMIC, BARRIER, CRITICAL, IMPLICIT_BARRIER, SET_LOCK, SET_NEST_LOCK, TASK_WAIT, TEST_LOCK,
+    TEST_NEST_LOCK, UNSET_LOCK, UNSET_NEST_LOCK,
 };
 
 use super::runtime::{Next, NextFunction};
-use super::{RuntimeCall, barriers, locks, teams};
+use super::{RuntimeCall, barriers, locks, tasks, teams};
 
 /// Jumps to a function with the return address as second argument.
 #[cfg(target_arch = "x86_64")]
@@ -77,6 +77,7 @@ calls! {
     "GOMP_loop_end_cancel": IMPLICIT_BARRIER, caller, barriers::wait;
     "GOMP_sections_end": IMPLICIT_BARRIER, caller, barriers::wait;
     "GOMP_sections_end_cancel": IMPLICIT_BARRIER, caller, barriers::wait;
+    "GOMP_taskwait": TASK_WAIT, caller, barriers::wait;
     "GOMP_critical_start": CRITICAL, caller, locks::begin_unnamed;
     "GOMP_critical_end": CRITICAL, caller, locks::end_unnamed;
     "GOMP_critical_name_start": CRITICAL, caller, locks::begin_critical;
@@ -148,3 +149,47 @@ forks! {
     "GOMP_parallel_loop_nonmonotonic_runtime" (begin, end, step, flags);
     "GOMP_parallel_loop_maybe_nonmonotonic_runtime" (begin, end, step, flags);
 }
+
+/// Exports functions that create tasks: the function of the body is the first parameter. Programs of some versions of
+/// GCC pass fewer parameters than others; words behind those are passed on and not used.
+macro_rules! creations {
+    ($($name:literal),*) => {
+        $(const _: () = {
+            #[unsafe(export_name = $name)]
+            #[allow(clippy::too_many_arguments)] // As many as libgomp has.
+            unsafe extern "C-unwind" fn create(
+                body: usize,
+                data: usize,
+                copy: usize,
+                size: usize,
+                alignment: usize,
+                a5: usize,
+                a6: usize,
+                a7: usize,
+                a8: usize,
+                a9: usize,
+                a10: usize,
+            ) {
+                static NEXT: NextFunction = NextFunction::new(calls!(@c $name));
+                // SAFETY: the address is that of the function of this name, which has these parameters or fewer,
+                // all integers or pointers, and no result.
+                let real = |address, body| unsafe {
+                    let real = std::mem::transmute::<
+                        usize,
+                        unsafe extern "C-unwind" fn(
+                            usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize,
+                        ),
+                    >(address);
+                    real(body, data, copy, size, alignment, a5, a6, a7, a8, a9, a10);
+                };
+                match NEXT.find(body as u64) {
+                    Next::Shared(address) => real(address, tasks::body_for(body)),
+                    Next::Own(address) => real(address, body),
+                    Next::Nowhere => {}
+                }
+            }
+        };)*
+    };
+}
+
+creations!("GOMP_task", "GOMP_taskloop", "GOMP_taskloop_ull");

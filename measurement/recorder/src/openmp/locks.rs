@@ -138,7 +138,7 @@ pub(super) fn begin_critical(call: RuntimeCall, lock: u64, real: impl FnOnce() -
         let time = clock::now();
         acquire(&mut thread, time, lock, false);
         if let Some(section) = thread.base() {
-            enter_below(&mut thread, time, section.stack_pointer, CRITICAL_BLOCK, call.target);
+            enter_below(&mut thread, time, Some(section), section.stack_pointer, CRITICAL_BLOCK, call.target);
         }
     }
     result

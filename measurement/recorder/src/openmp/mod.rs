@@ -6,6 +6,7 @@
 //! | `exports`, `runtime` | the exported functions, and the next ones of these names |
 //! | `teams` | parallel regions: fork, members, join |
 //! | `barriers` | barriers in them |
+//! | `tasks` | explicit tasks |
 //! | `locks` | critical sections, locks, and the order in which threads get them |
 //!
 //! A team is recorded if the thread that has started MPI forks it, and is in no other one. Nested parallel
@@ -18,9 +19,10 @@ mod barriers;
 mod exports;
 mod locks;
 mod runtime;
+mod tasks;
 mod teams;
 
-use call_paths::Registers;
+use call_paths::{RegionBase, Registers};
 use model::Paradigm;
 use recording::openmp::{LARGEST_TEAM, TEAMS};
 
@@ -39,6 +41,8 @@ pub(crate) struct Membership {
     size: u32,
     /// How many parallel regions the thread is in that are nested in the team's.
     nested: u32,
+    /// Number of tasks that the thread has started.
+    tasks: u32,
     /// Whether the journal has the place of this thread in teams.
     is_placed: bool,
     /// Sizes of the teams that the journal has, in the thread that forks them.
@@ -80,20 +84,27 @@ fn enter(thread: &mut Inside, call: RuntimeCall) -> bool {
     let base = thread.base();
     let Some(paths) = &mut thread.paths else { return false };
     let base = paths.at_region(call.registers, base, call.kind, call.target);
-    let is_open = thread.open_region(OpenRegion { key: call.kind.into(), base });
-    if is_open {
-        thread.enter_path(clock::now(), base.node);
-    }
-    is_open
+    open(thread, clock::now(), call.kind, base)
 }
 
-/// Enters a region directly in the innermost open one, without a look at the stack: of that the functions that
+/// Enters a region directly in another one, or in none, without a look at the stack: of that, the functions that
 /// are called below `stack_pointer` belong to the region. Returns whether it is open now.
-fn enter_below(thread: &mut Inside, time: u64, stack_pointer: u64, kind: u32, target: u64) -> bool {
-    let base = thread.base();
+fn enter_below(
+    thread: &mut Inside,
+    time: u64,
+    outer: Option<RegionBase>,
+    stack_pointer: u64,
+    kind: u32,
+    target: u64,
+) -> bool {
     let Some(paths) = &mut thread.paths else { return false };
-    let base = paths.at_earlier_region(base, stack_pointer, kind, target);
-    let is_open = thread.open_region(OpenRegion { key: kind.into(), base });
+    let base = paths.at_earlier_region(outer, stack_pointer, kind, target);
+    open(thread, time, kind, base)
+}
+
+fn open(thread: &mut Inside, time: u64, kind: u32, base: RegionBase) -> bool {
+    // Not if it is too deep to keep: nobody would wait for its end.
+    let is_open = thread.has_room() && thread.open_region(OpenRegion { key: kind.into(), base });
     if is_open {
         thread.enter_path(time, base.node);
     }
@@ -102,5 +113,5 @@ fn enter_below(thread: &mut Inside, time: u64, stack_pointer: u64, kind: u32, ta
 
 /// Leaves the innermost region of a kind, with those in it, if there is one.
 fn leave(thread: &mut Inside, time: u64, kind: u32) {
-    thread.close_regions(kind.into(), |thread, path| thread.leave_path(time, path));
+    thread.close_kept_regions(kind.into(), |thread, path| thread.leave_path(time, path));
 }

@@ -132,7 +132,8 @@ fn enter_region(region: &ParallelRegion, stack_pointer: u64) -> bool {
     (thread.openmp.size, thread.openmp.nested) = (size, 0);
     let (time, team) = (clock::now(), thread.openmp.team());
     record::thread_team_begin(&mut thread.events, time, team);
-    enter_below(&mut thread, time, stack_pointer, PARALLEL, region.address);
+    let outer = thread.base();
+    enter_below(&mut thread, time, outer, stack_pointer, PARALLEL, region.address);
     true
 }
 
@@ -154,8 +155,8 @@ fn leave_region(region: &ParallelRegion) {
     if !region.runtime.cancels {
         if let Some(mut thread) = lock(thread::current()) {
             // Nothing is called in it but tasks, which do not belong to it.
-            let time = clock::now();
-            enter_below(&mut thread, time, Registers::here().stack, LAST_BARRIER, region.address);
+            let (time, outer) = (clock::now(), thread.base());
+            enter_below(&mut thread, time, outer, Registers::here().stack, LAST_BARRIER, region.address);
         }
         // SAFETY: all threads of the team come here, as constructs are not cancelled.
         unsafe { (region.runtime.barrier)() };

@@ -17,7 +17,9 @@
     KIND(IoDestroyHandle) KIND(IoDeleteFile) KIND(IoSeek) KIND(IoOperationBegin) KIND(IoOperationComplete) KIND(MpiSendBytes) \
     KIND(MpiRecvBytes) KIND(MpiIsendBytes) KIND(MpiIrecvBytes) KIND(MpiCollectiveEndSent) KIND(MpiCollectiveEndReceived) \
     KIND(NonBlockingCollectiveCompleteSent) KIND(NonBlockingCollectiveCompleteReceived) KIND(RmaPutBytes) KIND(RmaGetBytes) \
-    KIND(RmaAtomicSent) KIND(RmaAtomicReceived) KIND(IoOperationCompleteBytes)
+    KIND(RmaAtomicSent) KIND(RmaAtomicReceived) KIND(IoOperationCompleteBytes) KIND(ThreadFork) KIND(ThreadJoin) \
+    KIND(ThreadTeamBegin) KIND(ThreadTeamEnd) KIND(ThreadAcquireLock) KIND(ThreadReleaseLock) KIND(ThreadTaskCreate) \
+    KIND(ThreadTaskSwitch) KIND(ThreadTaskComplete)
 
 #define KIND_NUMBER(kind) KIND_##kind,
 #define KIND_NAME(kind) #kind,

@@ -33,6 +33,9 @@ const C_LIBRARY: [&str; 9] =
 /// The source file of the functions of OpenMP's runtime, as in Score-P's traces.
 const RUNTIME: &str = "OMP";
 
+/// Begin of the recorder's file name.
+const RECORDER: &str = "libreplay_recorder";
+
 /// A function on a path, and the file and line of the call or sample in it. A call without debug information
 /// has the line 0 in a file with a name that ends with the return address.
 pub(super) type PathFunction = (Region, Option<(String, u32)>);
@@ -132,7 +135,12 @@ impl Symbolizer {
 
     /// Returns the region of a construct or function of OpenMP. A construct has its file and line in its name, as
     /// with Score-P; if they are not known, the function that it is in.
-    pub(super) fn construct(&mut self, process: usize, node: &PathNode, of: &Construct) -> Region {
+    pub(super) fn construct(
+        &mut self,
+        process: usize,
+        (node, parent): (&PathNode, Option<&PathNode>),
+        of: &Construct,
+    ) -> Region {
         let named = |name: String, file: Option<String>, begin_line| Region {
             canonical_name: name.clone(),
             name,
@@ -146,7 +154,11 @@ impl Symbolizer {
         if of.target == Target::Nothing {
             return named(of.name.into(), Some(RUNTIME.into()), 0);
         }
-        let place = self.modules.place(process, node);
+        let mut place = self.modules.place(process, node);
+        if self.file_name(place).starts_with(RECORDER) {
+            // The last call of a body is a jump, which returns to the recorder: it is in that body.
+            place = parent.and_then(|parent| self.modules.place(process, parent));
+        }
         let mut frames = self.frames(place);
         self.note_use(place, &frames);
         let frame = frames.pop().unwrap_or_else(|| Frame::unknown("unknown"));

@@ -90,8 +90,7 @@ pub(crate) fn merge(processes: &[Process], locations: &[Paths], notices: &mut No
                 PYTHON => merger.python(node, &paths.functions, parent),
                 _ => {
                     let caller = paths.nodes.get(node.parent as usize);
-                    let in_python = caller.is_some_and(|caller| caller.kind == PYTHON);
-                    merger.context(node, (paths.process, processes), parent, in_python)
+                    merger.context((node, caller), (paths.process, processes), parent)
                 }
             };
             own.push(context);
@@ -113,17 +112,17 @@ struct Merger {
 }
 
 impl Merger {
-    /// Returns the context of a node below a parent, which may be a Python function.
+    /// Returns the context of a node below a parent; the node of that may be of a Python function.
     fn context(
         &mut self,
-        node: &PathNode,
+        (node, caller): (&PathNode, Option<&PathNode>),
         (process, processes): (usize, &[Process]),
         parent: Option<u32>,
-        in_python: bool,
     ) -> u32 {
         match node.kind {
             FRAME | SAMPLE => {
                 self.done.has_samples |= node.kind == SAMPLE;
+                let in_python = caller.is_some_and(|caller| caller.kind == PYTHON);
                 let functions = self.code.functions(process, node, parent.is_none(), in_python);
                 let mut innermost = parent;
                 for (region, line) in functions {
@@ -162,7 +161,7 @@ impl Merger {
             }
             _ => {
                 let region = match openmp::construct(node) {
-                    Some(construct) => self.code.construct(process, node, construct),
+                    Some(construct) => self.code.construct(process, (node, caller), construct),
                     None => region("[unknown]", None, Paradigm::UNKNOWN),
                 };
                 let region = self.region(region);

@@ -41,7 +41,7 @@ pub(crate) struct Process {
     pub(crate) records: Option<EventRecords>,
     /// Names of threads by their numbers.
     pub(crate) threads: BTreeMap<u32, Option<String>>,
-    /// Numbers of threads by their places in teams of OpenMP.
+    /// Places in teams of OpenMP, by numbers of threads. Several threads have had one place if there are nested teams.
     pub(crate) places: BTreeMap<u32, u32>,
     /// Sizes of its teams.
     pub(crate) teams: BTreeSet<u32>,
@@ -204,7 +204,7 @@ fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
             process.threads.insert(thread, name);
         }
         JournalRecord::TeamMember { thread, place } => {
-            process.places.insert(place, thread);
+            process.places.insert(thread, place);
         }
         JournalRecord::Team { size } => {
             process.teams.insert(size);

@@ -216,9 +216,7 @@ fn location_name(place: &TraceLocation, processes: &[Process]) -> String {
         return "Master thread".into();
     }
     let process = place.process.map(|process| &processes[process]);
-    let in_team =
-        |process: &Process| process.places.iter().find(|&(_, &it)| it == thread).map(|(&place, _)| place);
-    if let Some(place) = process.and_then(in_team) {
+    if let Some(place) = process.and_then(|process| process.places.get(&thread)) {
         return format!("OMP thread {place}");
     }
     let own = process.and_then(|process| process.threads.get(&thread)?.clone());

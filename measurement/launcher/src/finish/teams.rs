@@ -2,7 +2,7 @@
 //! their places.
 //!
 //! A process has one team at a time, and libgomp gives equal places to equal threads, so teams of one size are
-//! one.
+//! one. Only behind nested teams it makes new threads for places; the first one stands for all of them.
 
 use super::journals::Process;
 use super::members::Groups;
@@ -40,16 +40,18 @@ pub(super) fn collect(
     let mut teams = Teams { everybody: groups.behind(), ..Teams::default() };
     let mut numbers = Vec::with_capacity(processes.len());
     for process in processes {
-        let first = teams.locations.len() as u64;
-        let known = process.places.iter().filter(|(_, thread)| process.threads.contains_key(thread));
-        let places: Vec<(u32, u64)> = known.zip(first..).map(|((&place, _), at)| (place, at)).collect();
-        let thread = |&(place, _): &(u32, u64)| process.places.get(&place).copied().unwrap_or(0);
-        teams.locations.extend(places.iter().map(|place| layout::location(process.rank, thread(place))));
+        let mut places: BTreeMap<u32, u64> = BTreeMap::new();
+        for (&thread, &place) in
+            process.places.iter().filter(|(thread, _)| process.threads.contains_key(thread))
+        {
+            places.entry(place).or_insert(teams.locations.len() as u64);
+            teams.locations.push(layout::location(process.rank, thread));
+        }
         let mut own = BTreeMap::new();
         for &size in &process.teams {
             let number = teams.teams.len() as u32;
             let communicator = communicators as u32 + number;
-            let members = places.iter().filter(|&&(place, _)| place < size).map(|&(_, at)| at).collect();
+            let members = places.range(..size).map(|(_, &at)| at).collect();
             own.insert(TEAMS.saturating_add(size), communicator);
             teams.teams.push(Team { communicator, group: teams.everybody + 1 + number, members });
         }
@@ -71,11 +73,18 @@ mod tests {
             teams: teams.iter().copied().collect(),
             ..Process::default()
         };
-        let processes = [process(0, &[(0, 0), (1, 2), (2, 1)], &[2, 3]), process(1, &[(0, 0), (1, 9)], &[2])];
+        let processes = [
+            process(0, &[(0, 0), (1, 2), (2, 1)], &[2, 3]),
+            process(1, &[(0, 0), (1, 1), (2, 1), (9, 1)], &[2]),
+        ];
         let (teams, numbers) = collect(&processes, &Groups::default(), 5);
-        assert_eq!(teams.locations, [0, 2 << 32, 1 << 32, 1], "thread 9 has no location");
+        assert_eq!(
+            teams.locations,
+            [0, 1 << 32, 2 << 32, 1, 1 << 32 | 1, 2 << 32 | 1],
+            "there is no thread 9"
+        );
         let of: Vec<_> = teams.teams.iter().map(|team| (team.communicator, &team.members[..])).collect();
-        assert_eq!(of, [(5, &[0, 1][..]), (6, &[0, 1, 2][..]), (7, &[3][..])]);
+        assert_eq!(of, [(5, &[0, 2][..]), (6, &[0, 2, 1][..]), (7, &[3, 4][..])]);
         assert_eq!(numbers[0], BTreeMap::from([(TEAMS + 2, 5), (TEAMS + 3, 6)]));
         assert_eq!(numbers[1], BTreeMap::from([(TEAMS + 2, 7)]));
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use recording::openmp::{ATOMIC, CRITICAL, CRITICAL_BLOCK};
 
-use super::{OPENMP, RuntimeCall, enter, enter_below, leave, outside};
+use super::{OPENMP, RuntimeCall, anywhere, enter, enter_below, leave};
 use crate::clock;
 use crate::inside::Inside;
 use crate::levels::Zeroed;
@@ -77,9 +77,9 @@ fn get(
     real: impl FnOnce() -> usize,
     has_got: impl FnOnce(usize) -> bool,
 ) -> usize {
-    let is_entered = outside().is_some_and(|mut thread| enter(&mut thread, call));
+    let is_entered = anywhere().is_some_and(|mut thread| enter(&mut thread, call));
     let result = real();
-    if is_entered && let Some(mut thread) = outside() {
+    if is_entered && let Some(mut thread) = anywhere() {
         let time = clock::now();
         if has_got(result) {
             acquire(&mut thread, time, lock, may_nest);
@@ -118,12 +118,12 @@ pub(super) fn test_nested(call: RuntimeCall, lock: u64, real: impl FnOnce() -> u
 /// The hook of `omp_unset_lock` and `omp_unset_nest_lock`.
 pub(super) fn unset(call: RuntimeCall, lock: u64, real: impl FnOnce() -> usize) -> usize {
     let mut is_entered = false;
-    if let Some(mut thread) = outside() {
+    if let Some(mut thread) = anywhere() {
         is_entered = enter(&mut thread, call);
         release(&mut thread, clock::now(), lock);
     }
     let result = real();
-    if is_entered && let Some(mut thread) = outside() {
+    if is_entered && let Some(mut thread) = anywhere() {
         leave(&mut thread, clock::now(), call.kind);
         thread.events.flush_if_nearly_full();
     }
@@ -132,9 +132,9 @@ pub(super) fn unset(call: RuntimeCall, lock: u64, real: impl FnOnce() -> usize) 
 
 /// The hook of `GOMP_critical_name_start`.
 pub(super) fn begin_critical(call: RuntimeCall, lock: u64, real: impl FnOnce() -> usize) -> usize {
-    let is_entered = outside().is_some_and(|mut thread| enter(&mut thread, call));
+    let is_entered = anywhere().is_some_and(|mut thread| enter(&mut thread, call));
     let result = real();
-    if is_entered && let Some(mut thread) = outside() {
+    if is_entered && let Some(mut thread) = anywhere() {
         let time = clock::now();
         acquire(&mut thread, time, lock, false);
         if let Some(section) = thread.base() {
@@ -146,13 +146,13 @@ pub(super) fn begin_critical(call: RuntimeCall, lock: u64, real: impl FnOnce() -
 
 /// The hook of `GOMP_critical_name_end`.
 pub(super) fn end_critical(_: RuntimeCall, lock: u64, real: impl FnOnce() -> usize) -> usize {
-    if let Some(mut thread) = outside() {
+    if let Some(mut thread) = anywhere() {
         let time = clock::now();
         leave(&mut thread, time, CRITICAL_BLOCK);
         release(&mut thread, time, lock);
     }
     let result = real();
-    if let Some(mut thread) = outside() {
+    if let Some(mut thread) = anywhere() {
         leave(&mut thread, clock::now(), CRITICAL);
         thread.events.flush_if_nearly_full();
     }
@@ -171,7 +171,7 @@ pub(super) fn end_unnamed(call: RuntimeCall, _: u64, real: impl FnOnce() -> usiz
 
 /// The hook of `GOMP_atomic_start`.
 pub(super) fn begin_atomic(call: RuntimeCall, _: u64, real: impl FnOnce() -> usize) -> usize {
-    if let Some(mut thread) = outside() {
+    if let Some(mut thread) = anywhere() {
         enter(&mut thread, call);
     }
     real()
@@ -180,7 +180,7 @@ pub(super) fn begin_atomic(call: RuntimeCall, _: u64, real: impl FnOnce() -> usi
 /// The hook of `GOMP_atomic_end`.
 pub(super) fn end_atomic(_: RuntimeCall, _: u64, real: impl FnOnce() -> usize) -> usize {
     let result = real();
-    if let Some(mut thread) = outside() {
+    if let Some(mut thread) = anywhere() {
         leave(&mut thread, clock::now(), ATOMIC);
         thread.events.flush_if_nearly_full();
     }

@@ -28,6 +28,7 @@ use recording::openmp::{LARGEST_TEAM, TEAMS};
 
 use crate::clock;
 use crate::inside::{Guarded, Inside};
+use crate::process;
 use crate::rounds;
 use crate::thread::{self, OpenRegion};
 
@@ -67,16 +68,21 @@ struct RuntimeCall {
     registers: Registers,
 }
 
-/// Locks a location; `None` if its thread is inside of MPI, or OpenMP is not to be recorded.
-fn lock(thread: Option<&'static Guarded>) -> Option<Inside> {
-    let mut thread = thread.filter(|thread| thread.process.settings.openmp)?.lock()?;
-    rounds::follow(&mut thread);
-    Some(thread)
+/// Locks the location of a thread that has one; `None` if the thread is inside of MPI.
+fn here() -> Option<Inside> {
+    follow(thread::current()?)
 }
 
-/// Locks the calling thread's location, a new one if it has none.
-fn outside() -> Option<Inside> {
-    lock(thread::here())
+/// Locks the calling thread's location, a new one if it has none; `None` also if OpenMP is not to be recorded.
+fn anywhere() -> Option<Inside> {
+    process::current().filter(|process| process.settings.openmp)?;
+    follow(thread::here()?)
+}
+
+fn follow(thread: &'static Guarded) -> Option<Inside> {
+    let mut thread = thread.lock()?;
+    rounds::follow(&mut thread);
+    Some(thread)
 }
 
 /// Enters the region of a call; `false` if too many are open.

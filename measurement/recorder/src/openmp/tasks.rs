@@ -12,10 +12,9 @@ use call_paths::Registers;
 use recording::openmp::TASK;
 use recording::settings::ProfileMode;
 
-use super::{enter_below, leave, lock};
+use super::{enter_below, here, leave};
 use crate::clock;
 use crate::record;
-use crate::thread;
 
 /// A function that the compiler has made of a task's body.
 type Body = unsafe extern "C-unwind" fn(*mut c_void);
@@ -48,7 +47,7 @@ static SUBSTITUTES: [Body; MOST] = {
 /// Returns the function that libgomp is to call for a task; the program's own if its team is not recorded, or there
 /// are too many functions.
 pub(super) fn body_for(body: usize) -> usize {
-    let is_recorded = lock(thread::current()).is_some_and(|thread| {
+    let is_recorded = here().is_some_and(|thread| {
         // A task's time is part of that of what the thread waits in: a profile would have it twice.
         thread.process.settings.profile == ProfileMode::No
             && thread.openmp.size > 0
@@ -93,7 +92,7 @@ struct Task {
 
 /// Records that the calling thread starts a task; `None` if that is not recorded.
 fn begin(address: u64, stack_pointer: u64) -> Option<Task> {
-    let mut thread = lock(thread::current())?;
+    let mut thread = here()?;
     if thread.openmp.size == 0 || thread.openmp.nested > 0 || thread.events.is_muted() || !thread.has_room() {
         return None;
     }
@@ -113,7 +112,7 @@ fn begin(address: u64, stack_pointer: u64) -> Option<Task> {
 
 /// Records that the calling thread has completed a task.
 fn end(task: Task) {
-    let Some(mut thread) = lock(thread::current()) else { return };
+    let Some(mut thread) = here() else { return };
     let time = clock::now();
     leave(&mut thread, time, TASK);
     thread.events.record_anyway(|events| {

@@ -12,11 +12,10 @@ use recording::journal::JournalRecord;
 use recording::openmp::{FORK, LARGEST_TEAM, LAST_BARRIER, PARALLEL};
 
 use super::runtime::Runtime;
-use super::{OPENMP, RuntimeCall, enter, enter_below, leave, lock, outside};
+use super::{OPENMP, RuntimeCall, anywhere, enter, enter_below, here, leave};
 use crate::clock;
 use crate::inside::Inside;
 use crate::record;
-use crate::thread;
 
 /// A parallel region, for the threads of its team. It is on the stack of the one that forks it, which waits for
 /// the others.
@@ -54,7 +53,7 @@ pub(super) unsafe fn fork(
         Fate::Ignored => real(body, data),
         Fate::Nested => {
             let result = real(body, data);
-            if let Some(mut thread) = lock(thread::current()) {
+            if let Some(mut thread) = here() {
                 thread.openmp.nested = thread.openmp.nested.saturating_sub(1);
             }
             result
@@ -74,7 +73,9 @@ pub(super) unsafe fn fork(
 
 /// Records the fork of a team, if that is to be recorded.
 fn begin(registers: Registers, threads: u32) -> Fate {
-    let Some(mut thread) = lock(thread::current()) else { return Fate::Ignored };
+    let Some(mut thread) = here().filter(|thread| thread.process.settings.openmp) else {
+        return Fate::Ignored;
+    };
     if thread.openmp.size > 0 {
         thread.openmp.nested += 1;
         return Fate::Nested;
@@ -96,7 +97,7 @@ fn begin(registers: Registers, threads: u32) -> Fate {
 
 /// Records that all threads of a team have left it.
 fn join() {
-    let Some(mut thread) = lock(thread::current()) else { return };
+    let Some(mut thread) = here() else { return };
     let time = clock::now();
     // What begins in the trace ends in it.
     thread.events.record_anyway(|events| record::thread_join(events, time, OPENMP));
@@ -124,7 +125,7 @@ unsafe extern "C-unwind" fn member(region: *const ParallelRegion) {
 fn enter_region(region: &ParallelRegion, stack_pointer: u64) -> bool {
     // SAFETY: the functions take no argument, and may be called anywhere.
     let (place, size) = unsafe { (positive((region.runtime.place)()), positive((region.runtime.size)())) };
-    let Some(mut thread) = outside() else { return false };
+    let Some(mut thread) = anywhere() else { return false };
     if thread.events.is_muted() || thread.openmp.size > 0 || !(1..=LARGEST_TEAM).contains(&size) {
         return false;
     }
@@ -153,7 +154,7 @@ fn introduce(thread: &mut Inside, place: u32, size: u32) {
 /// Waits for the other threads of the team and leaves the region.
 fn leave_region(region: &ParallelRegion) {
     if !region.runtime.cancels {
-        if let Some(mut thread) = lock(thread::current()) {
+        if let Some(mut thread) = here() {
             // Nothing is called in it but tasks, which do not belong to it.
             let (time, outer) = (clock::now(), thread.base());
             enter_below(&mut thread, time, outer, Registers::here().stack, LAST_BARRIER, region.address);
@@ -161,7 +162,7 @@ fn leave_region(region: &ParallelRegion) {
         // SAFETY: all threads of the team come here, as constructs are not cancelled.
         unsafe { (region.runtime.barrier)() };
     }
-    let Some(mut thread) = lock(thread::current()) else { return };
+    let Some(mut thread) = here() else { return };
     let (time, team) = (clock::now(), thread.openmp.team());
     leave(&mut thread, time, PARALLEL);
     thread.events.record_anyway(|events| record::thread_team_end(events, time, team));

@@ -67,6 +67,12 @@ fn threads_are_the_same_with_both_records() {
 }
 
 #[test]
+fn teams_and_tasks_are_the_same_with_both_records() {
+    expect_same_account("both_openmp", "openmp/constructs.c", &[], &[]);
+    expect_same_account("both_openmp_cut", "openmp/constructs.c", &[], &[("REPLAY_DEPTH", "1")]);
+}
+
+#[test]
 fn regions_are_the_same_with_both_records_while_recording_is_on_and_off() {
     expect_same_account("both_named", "regions/named.c", &[], &[]);
     expect_same_account("both_named_rounds", "regions/named.c", &[], &[("REPLAY_EVERY", "3")]);

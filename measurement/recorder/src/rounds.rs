@@ -130,10 +130,13 @@ impl Rounds {
 }
 
 /// Makes the calling thread record, or not, according to the round and the program, and records the change.
-/// Not inside of a call.
+/// Not inside of a call. In a team of OpenMP it goes on until it leaves that.
 #[inline]
 pub(crate) fn follow(thread: &mut Thread) {
-    if thread.process.rounds.is_recorded() == thread.events.is_muted() && !thread.events.has_failed() {
+    if thread.process.rounds.is_recorded() == thread.events.is_muted()
+        && !thread.events.has_failed()
+        && (thread.events.is_muted() || !thread.is_in_team())
+    {
         change(thread);
     }
 }

@@ -297,6 +297,14 @@ impl Thread {
         }
     }
 
+    /// Whether it is in a team of OpenMP that is recorded.
+    pub(crate) fn is_in_team(&self) -> bool {
+        #[cfg(openmp)]
+        return self.openmp.is_in_team();
+        #[cfg(not(openmp))]
+        false
+    }
+
     /// Whether one more region can be kept.
     #[cfg(openmp)]
     pub(crate) fn has_room(&self) -> bool {

@@ -248,7 +248,8 @@ pub(crate) fn each_event(
             }
             Definition::Region { reference, name, paradigm, .. } => {
                 let (name, is_mpi) = (strings[&name].clone(), paradigm == Paradigm::MPI);
-                let has_own_events = [Paradigm::MPI, Paradigm::USER, Paradigm::COMPILER].contains(&paradigm);
+                let has_own_events =
+                    [Paradigm::MPI, Paradigm::USER, Paradigm::COMPILER, Paradigm::OPENMP].contains(&paradigm);
                 regions.insert(reference, Region { name, is_mpi, has_own_events });
             }
             Definition::CallingContext { reference, region, .. } => {
@@ -298,7 +299,7 @@ pub(crate) fn expect_promised(experiment: &Path, stdout: &str) {
 /// Kind and number of records in a line that is a promise.
 fn promise(line: &str) -> Option<(&str, u64)> {
     let (kind, count) = line.split_once(' ')?;
-    let is_kind =
-        kind == "calls" || ["Mpi", "NonBlocking", "Rma", "Io"].iter().any(|begin| kind.starts_with(begin));
+    let is_kind = kind == "calls"
+        || ["Mpi", "NonBlocking", "Rma", "Io", "Thread"].iter().any(|begin| kind.starts_with(begin));
     is_kind.then_some((kind, count.parse().ok()?))
 }

@@ -19,8 +19,13 @@ fn first_broken(experiment: &Path) -> Result<Option<String>, Error> {
         let mappings = archive.local_definitions(location)?.mappings;
         let file = archive.event_file(location)?;
         let mut events = archive.events(&file);
-        let mut thread =
-            LocationState { definitions: &definitions, mappings, path: Vec::new(), regions: Vec::new() };
+        let mut thread = LocationState {
+            definitions: &definitions,
+            mappings,
+            path: Vec::new(),
+            suspended: Vec::new(),
+            regions: Vec::new(),
+        };
         let (mut time, mut count) = (0, 0);
         while let Some(record) = events.next()? {
             let complaint = match record.time < time {
@@ -69,6 +74,8 @@ struct LocationState<'a> {
     mappings: Mappings,
     /// The calling contexts on its path, outermost first.
     path: Vec<usize>,
+    /// The same of what tasks have been started in.
+    suspended: Vec<Vec<usize>>,
     /// Open regions, where there are no calling contexts.
     regions: Vec<u32>,
 }
@@ -99,6 +106,17 @@ impl LocationState<'_> {
                     None
                 }
                 Err(complaint) => Some(complaint),
+            },
+            Event::ThreadTaskSwitch { .. } => {
+                self.suspended.push(std::mem::take(&mut self.path));
+                None
+            }
+            Event::ThreadTaskComplete { .. } => match self.suspended.pop() {
+                Some(path) => {
+                    self.path = path;
+                    None
+                }
+                None => Some("no task has been started".into()),
             },
             Event::Enter { region } => {
                 self.regions.push(region);

@@ -26,9 +26,19 @@ const BEFORE_MAIN: [&str; 9] = [
     "__clone3",
 ];
 
-/// Prefixes of the names of files of the C library, of which users need no debug information.
-const C_LIBRARY: [&str; 9] =
-    ["libc.so", "libc-", "libc.musl", "libm.so", "libm-", "libpthread", "ld-linux", "ld-musl", "ld-2."];
+/// Prefixes of the names of files of the C library and of OpenMP's runtime, of which users need no debug information.
+const SYSTEM: [&str; 10] = [
+    "libc.so",
+    "libc-",
+    "libc.musl",
+    "libm.so",
+    "libm-",
+    "libpthread",
+    "ld-linux",
+    "ld-musl",
+    "ld-2.",
+    "libgomp.",
+];
 
 /// The source file of the functions of OpenMP's runtime, as in Score-P's traces.
 const RUNTIME: &str = "OMP";
@@ -176,7 +186,7 @@ impl Symbolizer {
             let Some(FileSymbols { has_lines: false, is_used: true, lacks_names, .. }) = *found else {
                 continue;
             };
-            if C_LIBRARY.iter().any(|begin| file.name().starts_with(begin)) {
+            if SYSTEM.iter().any(|begin| file.name().starts_with(begin)) {
                 continue;
             }
             let names = if lacks_names { "functions are named by their addresses and " } else { "" };

@@ -12,6 +12,8 @@
 //! A team is recorded if the thread that has started MPI forks it, and is in no other one. Nested parallel
 //! regions, and those that other threads fork, pass through, as do barriers in them.
 //!
+//! Recording is switched off behind the region for the threads of a team, so that all of them record the same.
+//!
 //! A construct is an open region of its thread, as regions that the program names are; so what is called in
 //! it has its path below it. The recorder keeps no lock while libgomp is at work.
 
@@ -27,7 +29,7 @@ use model::Paradigm;
 use recording::openmp::{LARGEST_TEAM, TEAMS};
 
 use crate::clock;
-use crate::inside::{Guarded, Inside};
+use crate::inside::Inside;
 use crate::process;
 use crate::rounds;
 use crate::thread::{self, OpenRegion};
@@ -51,6 +53,11 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
+    /// Whether the thread is in a team.
+    pub(crate) fn is_in_team(&self) -> bool {
+        self.size > 0
+    }
+
     /// Returns the number of the team's communicator in events.
     fn team(&self) -> u64 {
         (TEAMS + self.size.min(LARGEST_TEAM)).into()
@@ -68,19 +75,15 @@ struct RuntimeCall {
     registers: Registers,
 }
 
-/// Locks the location of a thread that has one; `None` if the thread is inside of MPI.
+/// Locks the location of the calling thread if it has one; `None` if the thread is inside of MPI.
 fn here() -> Option<Inside> {
-    follow(thread::current()?)
+    thread::current()?.lock()
 }
 
 /// Locks the calling thread's location, a new one if it has none; `None` also if OpenMP is not to be recorded.
 fn anywhere() -> Option<Inside> {
     process::current().filter(|process| process.settings.openmp)?;
-    follow(thread::here()?)
-}
-
-fn follow(thread: &'static Guarded) -> Option<Inside> {
-    let mut thread = thread.lock()?;
+    let mut thread = thread::here()?.lock()?;
     rounds::follow(&mut thread);
     Some(thread)
 }

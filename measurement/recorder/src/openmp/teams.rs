@@ -16,6 +16,7 @@ use super::{OPENMP, RuntimeCall, anywhere, enter, enter_below, here, leave};
 use crate::clock;
 use crate::inside::Inside;
 use crate::record;
+use crate::rounds;
 
 /// A parallel region, for the threads of its team. It is on the stack of the one that forks it, which waits for
 /// the others.
@@ -80,6 +81,7 @@ fn begin(registers: Registers, threads: u32) -> Fate {
         thread.openmp.nested += 1;
         return Fate::Nested;
     }
+    rounds::follow(&mut thread);
     let Some(runtime) = Runtime::get().filter(|_| thread.number == 0 && !thread.events.is_muted()) else {
         return Fate::Ignored;
     };

@@ -11,8 +11,8 @@ mod endings; // however a program ends, it ends as without the recorder, and its
 mod iterations; // iterations of a loop that is found while the program runs are the same on all ranks
 mod linked; // a recorder that is linked into a program leaves the trace of a preloaded one
 mod load; // many threads, communicators, requests and events, in bounded memory
-mod openmp; // constructs of OpenMP leave their records, and waits have the size that the programs give them
 mod oddities; // programs that jump, throw, fail, cancel and close leave whole traces all the same
+mod openmp; // constructs of OpenMP leave their records, and waits have the size that the programs give them
 mod pauses; // what is recorded keeps its partners where other rounds are not recorded
 mod python; // functions of programs in Python are on call paths as Python itself sees them
 mod records; // archives with both kinds of records say the same of one recording

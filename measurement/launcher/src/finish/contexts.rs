@@ -282,6 +282,31 @@ mod tests {
     }
 
     #[test]
+    fn constructs_of_openmp_have_the_names_and_roles_of_score_p() {
+        let nodes = vec![
+            node(openmp::FORK, 0, NO_PARENT),
+            node(openmp::PARALLEL, 77, 0),
+            node(openmp::BARRIER, 78, 1),
+            node(openmp::SET_LOCK, 0, 1),
+        ];
+        let paths = Paths { process: 0, nodes, functions: PythonFunctions::new() };
+        let contexts = merge(&[Process::default()], &[paths], &mut Notices::default());
+        let of = |region: &Region| (region.name.clone(), region.role, region.paradigm, region.file.clone());
+        let named = |name: &str, role, file: Option<&str>| {
+            (name.to_string(), role, Paradigm::OPENMP, file.map(str::to_string))
+        };
+        assert_eq!(
+            contexts.regions.iter().map(of).collect::<Vec<_>>(),
+            [
+                named("GOMP_parallel", RegionRole::WRAPPER, Some("OMP")),
+                named("!$omp parallel @[unknown]", RegionRole::PARALLEL, None),
+                named("!$omp barrier @[unknown]", RegionRole::BARRIER, None),
+                named("omp_set_lock", RegionRole::WRAPPER, Some("OMP")),
+            ]
+        );
+    }
+
+    #[test]
     fn unknown_nodes_have_names_all_the_same() {
         let nodes = vec![
             node(FRAME, 77, NO_PARENT),

@@ -227,6 +227,37 @@ mod tests {
     }
 
     #[test]
+    fn task_has_a_path_of_its_own_until_it_is_complete() {
+        let contexts = contexts();
+        let tree = Tree::new(&contexts);
+        let mut walk = PathWalk::new(&tree, &[6, 9]);
+        let enter = |calling_context| Event::CallingContextEnter { calling_context, unwind_distance: 9 };
+        let leave = |calling_context| Event::CallingContextLeave { calling_context };
+        let task = |generation_number| Event::ThreadTaskSwitch {
+            thread_team: 0,
+            creating_thread: 0,
+            generation_number,
+        };
+        let complete = |generation_number| Event::ThreadTaskComplete {
+            thread_team: 0,
+            creating_thread: 0,
+            generation_number,
+        };
+        let mut before = |event| walk.step(&event).map(|step| step.map(|step| step.before));
+        assert_eq!(before(enter(0)), Ok(Some(NO_CONTEXT)));
+        assert_eq!(before(task(1)), Ok(None));
+        assert_eq!(before(enter(1)), Ok(Some(NO_CONTEXT)));
+        assert_eq!(before(task(2)), Ok(None));
+        assert_eq!(before(enter(1)), Ok(Some(NO_CONTEXT)));
+        assert_eq!(before(complete(2)), Ok(None));
+        assert_eq!(before(leave(1)), Ok(Some(9)));
+        assert_eq!(before(complete(1)), Ok(None));
+        assert_eq!(before(leave(0)), Ok(Some(6)));
+        assert_eq!(before(complete(3)), Ok(None), "which makes no sense");
+        assert_eq!(before(leave(0)), Ok(Some(2)));
+    }
+
+    #[test]
     fn path_behind_a_leave_is_that_of_the_caller() {
         let contexts = contexts();
         let tree = Tree::new(&contexts);

@@ -84,6 +84,16 @@ fn ends_in_parallel_regions_leave_traces_that_do_not_contradict_themselves() {
     }
 }
 
+#[test]
+fn threads_that_cannot_be_recorded_do_not_hold_up_their_teams() {
+    let Some(subject) = subject("openmp_lost", "openmp/endings.c", &["lost", "recording", "renamed"]) else {
+        return;
+    };
+    let ended = subject.run_recorded(Invocation::InFront);
+    assert!(ended.stdout.contains("2 ranks"), "{ended:?}");
+    assert!(ended.stderr.contains("is not recorded any more"), "{ended:?}");
+}
+
 /// A metric's value in a function, of all threads.
 fn value(report: &NamedReport, metric: &str, function: &str) -> f64 {
     let paths = report.within(function);

@@ -3,6 +3,7 @@
  *   crash   a thread of rank 1 dies of a signal in it
  *   fork    each thread forks in it; children end at once, or go on to the end of the body
  *   cancel  a thread cancels the region, if OMP_CANCELLATION says that it may
+ *   lost    the recording is renamed before threads are made, which cannot be recorded then; more arguments are the names
  *   quiet   recording is off in it, and on again
  * RANKS: 2
  * FLAGS: -fopenmp
@@ -108,6 +109,10 @@ int main(int argc, char **argv) {
     OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
     omp_set_dynamic(0);
     omp_set_num_threads(THREADS);
+    if (strcmp(ending, "lost") == 0) {
+        if (rank == 0) CHECK(rename(argv[2], argv[3]) == 0);
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+    }
     work();
     if (strcmp(ending, "exit") == 0) exit_inside();
     if (strcmp(ending, "crash") == 0) crash_inside();

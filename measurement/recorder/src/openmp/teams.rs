@@ -117,8 +117,9 @@ unsafe extern "C-unwind" fn member(region: *const ParallelRegion) {
     let is_member = enter_region(region, Registers::here().stack);
     // SAFETY: the compiler has passed the function and the argument.
     unsafe { (region.body)(region.data) };
+    wait_for_all(region, is_member);
     if is_member {
-        leave_region(region);
+        leave_region();
     }
 }
 
@@ -153,17 +154,22 @@ fn introduce(thread: &mut Inside, place: u32, size: u32) {
     }
 }
 
-/// Waits for the other threads of the team and leaves the region.
-fn leave_region(region: &ParallelRegion) {
-    if !region.runtime.cancels {
-        if let Some(mut thread) = here() {
-            // Nothing is called in it but tasks, which do not belong to it.
-            let (time, outer) = (clock::now(), thread.base());
-            enter_below(&mut thread, time, outer, Registers::here().stack, LAST_BARRIER, region.address);
-        }
-        // SAFETY: all threads of the team come here, as constructs are not cancelled.
-        unsafe { (region.runtime.barrier)() };
+/// Waits for the other threads of the team, whether this one is recorded or not: all have to come, or none may.
+fn wait_for_all(region: &ParallelRegion, is_member: bool) {
+    if region.runtime.cancels {
+        return;
     }
+    if is_member && let Some(mut thread) = here() {
+        // Nothing is called in it but tasks, which do not belong to it.
+        let (time, outer) = (clock::now(), thread.base());
+        enter_below(&mut thread, time, outer, Registers::here().stack, LAST_BARRIER, region.address);
+    }
+    // SAFETY: it is the barrier of the region that this thread is in, and all threads of the team come here.
+    unsafe { (region.runtime.barrier)() };
+}
+
+/// Leaves the region and the barrier at its end.
+fn leave_region() {
     let Some(mut thread) = here() else { return };
     let (time, team) = (clock::now(), thread.openmp.team());
     leave(&mut thread, time, PARALLEL);

@@ -298,10 +298,14 @@ impl Thread {
     }
 
     /// Whether it is in a team of OpenMP that is recorded.
+    #[cfg(openmp)]
     pub(crate) fn is_in_team(&self) -> bool {
-        #[cfg(openmp)]
-        return self.openmp.is_in_team();
-        #[cfg(not(openmp))]
+        self.openmp.is_in_team()
+    }
+
+    /// Whether it is in a team of OpenMP that is recorded: none is.
+    #[cfg(not(openmp))]
+    pub(crate) fn is_in_team(&self) -> bool {
         false
     }
 

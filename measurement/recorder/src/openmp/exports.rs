@@ -105,6 +105,7 @@ macro_rules! forks {
     ($($name:literal ($($a:ident),*);)*) => {
         $(const _: () = {
             #[unsafe(export_name = $name)]
+            #[allow(clippy::too_many_arguments)] // As many as libgomp has.
             unsafe extern "C-unwind" fn fork(body: usize, data: usize, threads: usize, $($a: usize),*) -> usize {
                 static NEXT: NextFunction = NextFunction::new(calls!(@c $name));
                 // SAFETY: the address is that of the function of this name, which has these parameters, all

@@ -57,13 +57,13 @@ pub(super) fn body_for(body: usize) -> usize {
         return body;
     }
     let first = body >> 4;
-    let slots = (0..MOST).map(|step| first.wrapping_add(step) % MOST);
+    let mut slots = (0..MOST).map(|step| first.wrapping_add(step) % MOST);
     let is_own = |&slot: &usize| {
         let used = BODIES[slot].compare_exchange(0, body, Ordering::Relaxed, Ordering::Relaxed);
-        matches!(used, Ok(_)) || used == Err(body)
+        used.is_ok() || used == Err(body)
     };
     // The slot of a function is only ever written with one value.
-    slots.into_iter().find(is_own).map_or(body, |slot| SUBSTITUTES[slot] as usize)
+    slots.find(is_own).map_or(body, |slot| SUBSTITUTES[slot] as usize)
 }
 
 /// Runs a task: the function of that number.

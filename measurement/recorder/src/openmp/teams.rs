@@ -2,8 +2,8 @@
 //! compiler has made of the region's body.
 //!
 //! libgomp is given a function of the recorder in its place, which records the region around it. The barrier at
-//! the end of the region is made before libgomp's own, as compilers of Score-P do: so each thread knows when the last one has
-//! come. libgomp's own barrier has nobody to wait for then.
+//! the end of the region is made before libgomp's own, as OPARI2 does it for Score-P: so each thread knows when the
+//! last one has come. libgomp's own barrier has nobody to wait for then.
 
 use std::ffi::{c_int, c_void};
 

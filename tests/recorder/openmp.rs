@@ -2,7 +2,6 @@
 //! no way to end in a parallel region makes a trace that contradicts itself.
 
 use crate::support::archive::{self, counts, expect_promised, locations};
-use crate::support::process::Ended;
 use crate::support::record::{INVOCATIONS, Invocation, Subject, analyze};
 use crate::support::report::{NamedReport, findings};
 use replay::findings::FindingClass;
@@ -41,9 +40,10 @@ fn constructs_leave_the_records_that_they_must_leave() {
     for (number, way) in INVOCATIONS.into_iter().enumerate() {
         let test = format!("openmp_constructs_{number}");
         let Some(subject) = subject(&test, "openmp/constructs.c", &[]) else { return };
-        let Ended { stdout, .. } = subject.run_recorded(way).expect_success();
+        let ended = subject.run_recorded(way);
+        ended.expect_success();
         expect_sound(&subject);
-        expect_promised(&subject.experiment, &stdout);
+        expect_promised(&subject.experiment, &ended.stdout);
     }
 }
 

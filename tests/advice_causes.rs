@@ -57,7 +57,7 @@ fn messages(bytes: u64, time: u64) -> String {
             }
             writeln!(
                 script,
-                " ; {end} < ; {end} > MPI_Allreduce ; begin ; {} end allreduce ; {} <",
+                " ; {end} < ; {end} > MPI_Allreduce ; begin ; {} end allreduce sent 8 received 8 ; {} <",
                 begin + 900,
                 begin + 900
             )
@@ -78,7 +78,10 @@ fn text<'a>(file: &'a AdviceFile, rule: &str) -> Option<&'a str> {
 fn node_that_is_slower_in_all_work_is_named() {
     let file = of_script(&nodes(125, |rank| rank >= 2), &[]);
     let text = text(&file, "work/node").unwrap();
-    assert!(text.starts_with("Ranks of two take 25 % longer than on other nodes in 3 call paths"), "{text}");
+    assert!(
+        text.starts_with("Ranks of two take 25.0 % longer than on other nodes in 3 call paths"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -93,7 +96,7 @@ fn rank_with_more_bytes_that_takes_longer_to_receive_them_is_named() {
     let text = text(&file, "p2p/uneven-messages").unwrap();
     assert!(
         text.starts_with(
-            "rank 0 is 2.4 times as long in MPI_Recv as the mean, and has 2.4 times as many bytes"
+            "rank 0 is 2.40 times as long in MPI_Recv as the mean, and has 2.40 times as many bytes"
         ),
         "{text}"
     );

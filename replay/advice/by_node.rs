@@ -13,7 +13,7 @@ use super::table::{Field, Of, RowTable, RowsAre};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::ids::ReportPath;
-use crate::int::to_u32;
+use crate::int::{to_u32, to_usize};
 use crate::tools::Tools;
 use crate::what_if::Nodes;
 use crate::wire::{self, Wire, wire};
@@ -149,7 +149,7 @@ pub(super) fn rows(
     let row = |(at, culprit): (usize, &&Culprit)| {
         let nodes = all
             .range((at as u64, 0)..=(at as u64, u64::MAX))
-            .map(|(&(_, node), of)| (to_u32(node as usize), *of));
+            .map(|(&(_, node), of)| (to_u32(to_usize(node)), *of));
         row(culprit, known.paths.region(culprit.path), &nodes.collect::<Vec<_>>(), in_all)
     };
     Ok(chosen.iter().enumerate().filter_map(row).collect())

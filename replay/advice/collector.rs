@@ -122,7 +122,7 @@ impl<'r> Collector<'r> {
         waiting: &WaitingMessages,
         names: &ReportNames<'_>,
     ) {
-        let events = &*walked.events;
+        let Some(events) = &walked.events else { return };
         self.counts.add_unpaired(&events.unpaired);
         let Some(waiting) = &waiting.calls else { return };
         let sums = CallSums::new(walked.process.range().start, of.operations, waiting);

@@ -93,7 +93,7 @@ pub fn find(
 ) -> WaitingMessages {
     let Walked { process, operations, events, results, .. } = walked;
     let transfers = scheme.map(|_| Transfers::default());
-    let calls = (!events.is_empty()).then(Vec::new);
+    let calls = events.as_ref().is_some_and(|events| !events.is_empty()).then(Vec::new);
     let waiting = WaitingMessages { calls, transfers, ..WaitingMessages::default() };
     let received = vec![Received::default(); operations.calls.sites().len()];
     let long = LongCalls::new(trace);

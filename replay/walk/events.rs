@@ -313,9 +313,12 @@ impl ProcessWalk<'_> {
         self.threads.iter_mut().filter_map(|thread| thread.events.as_mut()).for_each(|events| events.end());
     }
 
-    /// What was found at all threads.
-    pub(super) fn take_events(&mut self) -> EventInstances {
+    /// What was found at all threads; `None` if nothing was looked for, as there may be many processes.
+    pub(super) fn take_events(&mut self) -> Option<Box<EventInstances>> {
         let count = self.trace.events.count();
+        if count == 0 {
+            return None;
+        }
         let mut all = EventInstances { unpaired: vec![Unpaired::default(); count], ..Default::default() };
         for events in self.threads.iter_mut().filter_map(|thread| thread.events.take()) {
             let mut found = events.finish(count);
@@ -325,7 +328,7 @@ impl ProcessWalk<'_> {
         }
         all.visits.shrink_to_fit();
         all.pairs.shrink_to_fit();
-        all
+        Some(Box::new(all))
     }
 }
 

@@ -218,8 +218,8 @@ pub struct Walked {
     pub borders: Box<[Border]>,
     /// Visits of phases by the main thread, in the order of their ends; none unless regions are phases.
     pub visits: Vec<Visit>,
-    /// Visits and pairs of events that rules are over; none unless events are noted.
-    pub events: Box<EventInstances>,
+    /// Visits and pairs of events that rules are over; `None` if no rule is.
+    pub events: Option<Box<EventInstances>>,
     /// The part that later steps add to.
     pub results: Results,
 }

@@ -416,7 +416,7 @@ impl<'t> ProcessWalk<'t> {
         let (mut journals, mut records, mut record_pieces) = (Vec::new(), Vec::new(), Vec::new());
         let (mut timelines, mut steps) = (Vec::new(), Vec::new());
         let (mut notes, mut pieces) = (Vec::new(), Vec::new());
-        let events = Box::new(self.take_events());
+        let events = self.take_events();
         for (number, thread) in self.threads.iter_mut().enumerate() {
             match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
                 Numbering::Nothing | Numbering::Calls(_) => {}

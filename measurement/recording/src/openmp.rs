@@ -1,7 +1,7 @@
 //! Constructs and functions of OpenMP on call paths: what the recorder writes for programs that use GCC's
 //! libgomp.
 //!
-//! The kind of a node of [`mod@crate::paths`] is [`OPENMP`](crate::paths::OPENMP) plus the construct's
+//! The kind of a node of [`mod@crate::paths`] is [`OPENMP`] plus the construct's
 //! position in [`CONSTRUCTS`]. Names are those of Score-P, which the launcher completes with file and line.
 
 use model::RegionRole;

@@ -3,13 +3,12 @@
 use model::Ticks;
 use rules::Type;
 
-use super::Known;
 use super::culprits::Culprit;
 use super::sums::WorkOfRank;
 use super::table::{Field, Of, RowTable, RowsAre};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
-use crate::tools::Tools;
+use crate::report_paths::ReportPaths;
 use crate::wire::{self, Wire, wire};
 
 /// Time without waiting of ranks in a call path, and their bytes there: sums, of squares, and of products.
@@ -153,36 +152,17 @@ pub(super) const CALLS: RowTable<CallRow> = RowTable {
 /// # Errors
 /// If a worker failed.
 pub(super) fn rows(
-    tools: &Tools<'_>,
-    known: Known<'_>,
+    paths: &ReportPaths,
     (work, calls): (&[WorkOfRank], &[Culprit]),
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<CallRow>, Error> {
-    let mut place = vec![usize::MAX; known.paths.len()];
+    let mut place = vec![usize::MAX; paths.len()];
     calls.iter().enumerate().for_each(|(at, call)| place[call.path.index()] = at);
     let mut all = vec![Moments::default(); calls.len()];
-    let that_ran = known.processes.iter().zip(known.results).enumerate();
-    let that_ran = that_ran.filter(|(_, (process, _))| !process.has_not_run());
-    for ((at, (_, results)), of_rank) in that_ran.zip(work) {
-        let severities = &results.severities[0];
-        let numbers = &known.paths.numbers[at];
-        let columns =
-            [tools.metrics.bytes_sent, tools.metrics.bytes_received].map(|it| severities.column(it));
-        let mut bytes = vec![0_u64; calls.len()];
-        for (row, own) in severities.paths().iter().enumerate() {
-            let path = numbers.get(own.index()).filter(|path| !path.is_none());
-            let Some(bytes) = path.and_then(|path| bytes.get_mut(place[path.index()])) else { continue };
-            let of_row = columns.iter().filter_map(|column| column.get(row));
-            *bytes = of_row.fold(*bytes, |sum, &bytes| sum.saturating_add(bytes.max(0).cast_unsigned()));
+    for it in work.iter().flat_map(|of_rank| &of_rank.work) {
+        if let Some(sum) = all.get_mut(place[it.path.index()]) {
+            sum.add(&Moments::of(it.work, it.bytes));
         }
-        let mut time = vec![0; calls.len()];
-        for it in &of_rank.work {
-            if let Some(time) = time.get_mut(place[it.path.index()]) {
-                *time = it.work;
-            }
-        }
-        let of_calls = all.iter_mut().zip(time.into_iter().zip(bytes));
-        of_calls.for_each(|(sum, (time, bytes))| sum.add(&Moments::of(time, bytes)));
     }
     let mut words = Batch::new();
     all.iter().for_each(|of| of.put(&mut words));
@@ -190,7 +170,7 @@ pub(super) fn rows(
     for batch in share(exchange, words)? {
         all.iter_mut().zip(wire::all::<Moments>(&batch)).for_each(|(sum, of)| sum.add(&of));
     }
-    let row = |(&call, moments): (&Culprit, &Moments)| row(call, known.paths.region(call.path), moments);
+    let row = |(&call, moments): (&Culprit, &Moments)| row(call, paths.region(call.path), moments);
     Ok(calls.iter().zip(&all).map(row).collect())
 }
 

@@ -200,7 +200,7 @@ pub fn find(
     tables.add(&LATE_SENDS, &late, &names, &mut totals);
     let when = when::find(tools, (known, span), &culprits, exchange)?;
     let by_node = by_node::rows(tools, known, (&work, &sums, &culprits), exchange)?;
-    let of_calls = calls::rows(tools, known, (&in_calls, &waited_for), exchange)?;
+    let of_calls = calls::rows(known.paths, (&in_calls, &waited_for), exchange)?;
     if exchange.worker() == 0 {
         let rows = culprits::rows(known.paths, (&culprits, &when), &known.timed.master_ranks());
         tables.add(&CULPRITS, &rows, &names, &mut totals);

@@ -63,7 +63,7 @@ impl PathSums {
     ) -> Result<PathSums, Error> {
         let mut own = vec![Sum { rank: u32::MAX, ..Sum::default() }; known.paths.len()];
         for &WorkOfRank { rank, ref work } in work {
-            for &Work { path, work, visits, cost, on_path } in work {
+            for &Work { path, work, visits, cost, on_path, .. } in work {
                 let ranks = u32::from(work != 0 || visits != 0);
                 own[path.index()].add(&Sum { work, most: work, rank, ranks, visits, cost, on_path });
             }
@@ -95,6 +95,8 @@ pub(super) struct Work {
     pub visits: i64,
     pub cost: Ticks,
     pub on_path: Ticks,
+    /// Bytes of messages that it sends there, or whose receive it completes there.
+    pub bytes: u64,
 }
 
 /// What a rank did.
@@ -145,6 +147,7 @@ impl Work {
         let time = severities.column(metrics.time);
         let visits = severities.column(metrics.visits);
         let on_path = severities.column(metrics.critical_path);
+        let bytes = [metrics.bytes_sent, metrics.bytes_received].map(|metric| severities.column(metric));
         let waiting: Vec<_> = waiting_metrics(tools).map(|metric| severities.column(metric)).collect();
         let numbers = &known.paths.numbers[at];
         let (_, shares) = severities.records();
@@ -169,6 +172,10 @@ impl Work {
                 visits: of(&visits),
                 cost: fraction::whole_part(costs),
                 on_path: of(&on_path),
+                bytes: bytes
+                    .iter()
+                    .map(|column| of(column).max(0).cast_unsigned())
+                    .fold(0, u64::saturating_add),
             });
         }
         list

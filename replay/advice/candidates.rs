@@ -43,10 +43,8 @@ pub(super) struct Candidate {
     pub severity: f64,
     pub most: Ticks,
     pub by: &'static str,
-    /// Whether it explains the time of calls, and not waiting.
-    pub is_of_calls: bool,
-    /// Whether its bound is close: that of work or of calls is, that of waiting is not.
-    pub is_close: bool,
+    /// What it explains.
+    pub claims: Claims,
     /// As the rule has it.
     pub model: f64,
     /// What is to be replayed; `None` if nothing of the model is changed by it, so that there is a bound only.
@@ -138,11 +136,20 @@ impl Candidate {
             severity: finding.severity + waiting,
             most: most.min(bounds.run),
             by,
-            is_of_calls: rule.claims() == Claims::Calls,
-            is_close: matches!(rule.claims(), Claims::Costs | Claims::Calls),
+            claims: rule.claims(),
             model: finding.confidence.unwrap_or(MODEL),
             scenario,
         })
+    }
+
+    /// Whether it explains the time of calls, and not waiting.
+    pub(super) fn is_of_calls(&self) -> bool {
+        self.claims == Claims::Calls
+    }
+
+    /// Whether its gain is close: it is replayed, or its bound is that of work or of calls, and not of waiting.
+    pub(super) fn is_close(&self) -> bool {
+        self.scenario.is_some() || matches!(self.claims, Claims::Costs | Claims::Calls)
     }
 
     /// Whether it may save enough, and is a hundredth of all time (advice 3.2).

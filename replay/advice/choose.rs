@@ -58,9 +58,9 @@ pub(super) fn choose(
             Some(_) => of_all.next().flatten()?,
             None => candidate.most,
         };
-        let confidence = trust.of(candidate.is_of_calls) * confidence(&candidate, gain);
-        let is_close = candidate.scenario.is_some() || candidate.is_close;
-        let least = if is_close { bounds.least } else { bounds.least.max(bounds.run / BOUND_WORTH) };
+        let confidence = trust.of(candidate.is_of_calls()) * confidence(&candidate, gain);
+        let least =
+            if candidate.is_close() { bounds.least } else { bounds.least.max(bounds.run / BOUND_WORTH) };
         (gain >= least && gain > 0).then_some(Replayed { candidate, gain, confidence })
     };
     let mut left: Vec<Replayed> = candidates.into_iter().filter_map(replayed).collect();

@@ -8,28 +8,12 @@ use details::advice::{ADVICE, AdviceFile};
 use generate::{Job, PATTERNS};
 use replay::exchange::Solo;
 use replay::progress::Progress;
-use replay::{DetailsPlace, Options, Semantics, WhatIf};
+use replay::{Options, WhatIf};
 
 use crate::interop::python;
+use crate::support::advice::{asking, of};
 use crate::support::run::analyze;
-use crate::support::{archive, archives, in_memory, name, options, project, workers};
-
-fn asking(experiment: &Path, report: &Path) -> Options {
-    Options {
-        what_if: Some(WhatIf::parse("").unwrap()),
-        details: Some(DetailsPlace::Nowhere),
-        structure: false,
-        ..options(experiment, report, Semantics::Corrected)
-    }
-}
-
-/// The advice of an analysis with these options, and the bytes of the member.
-fn of(options: &Options) -> (AdviceFile, Vec<u8>) {
-    replay::analyze(options, &mut Solo, &mut Progress::silent()).unwrap();
-    let report = Report::open(options.report.as_ref().unwrap()).unwrap();
-    let bytes = report.member(ADVICE).unwrap().unwrap();
-    (AdviceFile::parse(&bytes).unwrap(), bytes)
-}
+use crate::support::{archive, archives, in_memory, name, project, workers};
 
 fn advice(experiment: &Path) -> AdviceFile {
     let directory = in_memory();

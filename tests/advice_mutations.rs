@@ -4,14 +4,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use details::advice::{ADVICE, AdviceFile};
 use generate::{Job, PATTERNS};
-use replay::exchange::Solo;
-use replay::progress::Progress;
-use replay::{DetailsPlace, Options, Semantics, WhatIf};
+use replay::Options;
 use rules::Source;
 
-use crate::support::{archives, in_memory, name, options};
+use crate::support::advice::{asking, of};
+use crate::support::{archives, in_memory, name};
 
 /// Comparisons with their opposites; a longer one before one that it begins with.
 const SIGNS: [(&str, &str); 6] =
@@ -70,17 +68,8 @@ fn mutations() -> Vec<Mutation> {
 /// The first advice: its rule and place.
 fn first(experiment: &Path, rules: Vec<Source>) -> Option<(String, String)> {
     let directory = in_memory();
-    let report = directory.path().join("trace.cubex");
-    let options = Options {
-        what_if: Some(WhatIf::parse("").unwrap()),
-        details: Some(DetailsPlace::Nowhere),
-        structure: false,
-        rules,
-        ..options(experiment, &report, Semantics::Corrected)
-    };
-    replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
-    let bytes = cubex::Report::open(&report).unwrap().member(ADVICE).unwrap().unwrap();
-    let file = AdviceFile::parse(&bytes).unwrap();
+    let asked = asking(experiment, &directory.path().join("trace.cubex"));
+    let (file, _) = of(&Options { rules, ..asked });
     file.advice.into_iter().next().map(|first| (first.rule, first.place.path))
 }
 

@@ -226,42 +226,81 @@ fn gather(
         }
         machine.run(input, block, names);
         let kind = aggregate.input.kind().kind;
-        let mut listed = 0;
-        for (at, (&row, &group)) in chosen.iter().zip(groups).enumerate() {
+        // What is absent is left out; so is what has become larger than any number.
+        let values = chosen.iter().enumerate().map(|(at, &row)| {
             let value = machine.number(input.program.result, row, &input.constants);
-            // What is absent is left out; so is what has become larger than any number.
-            if !value.is_finite() {
-                continue;
-            }
+            (at, value.is_finite().then_some(value))
+        });
+        let mut values = values.filter_map(|(at, value)| Some((at, value?))).peekable();
+        let rank_of = |at: usize| match of_rule.rule.rank.map(|rank| block.columns[rank]) {
+            Some(Values::Whole(ranks)) => ranks[block.from + chosen[at]],
+            _ => ABSENT,
+        };
+        let mut listed = 0;
+        // Rows that follow each other are often of one group, and in it of one value.
+        while let Some(&(at, _)) = values.peek() {
+            let group = groups[at];
+            let mut of_group = std::iter::from_fn(|| values.next_if(|&(at, _)| groups[at] == group));
             match &mut totals.groups[group].gathered[position] {
                 Gathered::Sum { sum, count } => {
-                    *sum = sum.wrapping_add(fixed(value, kind));
-                    *count += 1;
+                    for (_, value) in of_group {
+                        *sum = sum.wrapping_add(fixed(value, kind));
+                        *count += 1;
+                    }
                 }
-                Gathered::Extremes(extremes) => widen(extremes, value),
+                Gathered::Extremes(extremes) => of_group.for_each(|(_, value)| widen(extremes, value)),
                 Gathered::Share { yes, count } => {
-                    *yes += u64::from(value == 1.0);
-                    *count += 1;
+                    for (_, value) in of_group {
+                        *yes += u64::from(value == 1.0);
+                        *count += 1;
+                    }
                 }
                 Gathered::Distinct(values) => {
-                    listed += usize::from(values.insert(crate::template::whole(value)));
+                    let mut last = None;
+                    for value in of_group.map(|(_, value)| crate::template::whole(value)) {
+                        if last.replace(value) != Some(value) {
+                            listed += usize::from(values.insert(value));
+                        }
+                    }
                 }
                 Gathered::Most(sums) => {
                     let before = sums.len();
-                    let sum = sums.entry(crate::template::whole(value)).or_default();
-                    *sum = sum.wrapping_add(weights[at]);
+                    let mut run = of_group.next().map(|(at, value)| (value, weights[at]));
+                    while let Some((value, weight)) = run.take() {
+                        let mut weight: i128 = weight;
+                        for (at, next) in of_group.by_ref() {
+                            if next != value {
+                                run = Some((next, weights[at]));
+                                break;
+                            }
+                            weight = weight.wrapping_add(weights[at]);
+                        }
+                        let sum = sums.entry(crate::template::whole(value)).or_default();
+                        *sum = sum.wrapping_add(weight);
+                    }
                     listed += sums.len() - before;
                 }
-                Gathered::Histogram(classes) => *classes.entry(class(value)).or_default() += 1,
+                Gathered::Histogram(classes) => {
+                    let mut run = of_group.next().map(|(_, value)| class(value));
+                    while let Some(of) = run.take() {
+                        let mut count = 1;
+                        for next in of_group.by_ref().map(|(_, value)| class(value)) {
+                            if next != of {
+                                run = Some(next);
+                                break;
+                            }
+                            count += 1;
+                        }
+                        *classes.entry(of).or_default() += count;
+                    }
+                }
                 Gathered::Series { yes, runs } => {
-                    let rank = match of_rule.rule.rank.map(|rank| block.columns[rank]) {
-                        Some(Values::Whole(ranks)) => ranks[block.from + row],
-                        _ => ABSENT,
-                    };
-                    let fulfils = value == 1.0;
-                    let last = of_rule.series.insert((group, position), (rank, fulfils));
-                    *yes += u64::from(fulfils);
-                    *runs += u64::from(fulfils && last != Some((rank, true)));
+                    for (at, value) in of_group {
+                        let (rank, fulfils) = (rank_of(at), value == 1.0);
+                        let last = of_rule.series.insert((group, position), (rank, fulfils));
+                        *yes += u64::from(fulfils);
+                        *runs += u64::from(fulfils && last != Some((rank, true)));
+                    }
                 }
             }
         }

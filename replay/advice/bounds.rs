@@ -64,7 +64,7 @@ impl Span {
     }
 
     /// The time of all threads in the run.
-    fn all(&self) -> i128 {
+    pub(super) fn all(&self) -> i128 {
         i128::from(self.run) * i128::from(self.threads)
     }
 

@@ -12,8 +12,9 @@ use crate::tools::Tools;
 use crate::what_if::{RareWork, TENTHS};
 use crate::wire::{self, Wire, wire};
 
-/// Culprits that are looked at: those with most costs.
+/// Culprits that are looked at: those with most costs, and with this part of all time at least (advice 4.1).
 const LOOKED_AT: usize = 16;
+const PART: i128 = 100;
 
 /// When a culprit has its work. Of those that are not looked at nothing is known.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -60,7 +61,8 @@ pub(super) fn find(
     culprits: &[Culprit],
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<When>, Error> {
-    let mut chosen: Vec<usize> = (0..culprits.len()).collect();
+    let costs_enough = |&at: &usize| i128::from(culprits[at].sum.cost) * PART >= span.all();
+    let mut chosen: Vec<usize> = (0..culprits.len()).filter(costs_enough).collect();
     chosen.sort_by_key(|&at| (std::cmp::Reverse(culprits[at].sum.cost), culprits[at].path));
     chosen.truncate(LOOKED_AT);
     let mut told = vec![Told::default(); chosen.len()];

@@ -58,10 +58,16 @@ impl TimedGraph {
             mains.push(next);
             next += process.locations.len();
         }
+        let kinds: Vec<_> = mains.iter().map(|&at| paths.kinds(at)).collect();
         let of = |name: &String| {
             let mut sum = RareWork::default();
-            mains.iter().for_each(|&at| sum.add(&paths.rare(at, name)));
-            (sum, mains.iter().map(|&at| paths.by_tenth(at, name, (begin, run))).collect())
+            let mut by_tenth = Vec::with_capacity(mains.len());
+            for (&at, kinds) in mains.iter().zip(&kinds) {
+                let rows = paths.work_within(at, name);
+                sum.add(&paths.rare(at, &rows, kinds));
+                by_tenth.push(paths.by_tenth(at, &rows, (begin, run)));
+            }
+            (sum, by_tenth)
         };
         names.iter().map(of).collect()
     }

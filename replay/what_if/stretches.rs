@@ -58,20 +58,18 @@ impl Paths<'_> {
         pieces.filter(|piece| rows.get(piece.row.index()) == Some(&true)).map(|piece| piece.ticks).sum()
     }
 
-    /// The stretches of work between the same two call paths of calls of MPI, if there are enough: marks, and ticks in some rows before
-    /// them, with the lower median of these.
-    fn alike(&self, at: usize, rows: &[bool]) -> impl Iterator<Item = (Vec<(u32, Ticks)>, Ticks)> {
+    /// The stretches of work between calls of MPI of a location: the mark at the end of each, by the call paths of the calls before and behind,
+    /// where there are enough of a kind.
+    pub(super) fn kinds(&self, at: usize) -> Vec<Vec<u32>> {
         let marks = &self.graph.locations[at].marks;
-        // By the call paths of the calls before and behind.
-        let mut stretches = FxHashMap::<(Row, Row), Vec<(u32, Ticks)>>::default();
+        let mut kinds = FxHashMap::<(Row, Row), Vec<u32>>::default();
         let mut before = None;
         for mark in marks.inside() {
             let (this, row) = (marks.list[mark], marks.list[mark].row());
             match this.kind() {
                 Kind::Work if this.is_call() => {
                     if let Some(before) = before {
-                        let ticks = self.work_before(at, mark, rows);
-                        stretches.entry((before, row)).or_default().push((to_u32(mark), ticks));
+                        kinds.entry((before, row)).or_default().push(to_u32(mark));
                     }
                     before = Some(row);
                 }
@@ -81,18 +79,23 @@ impl Paths<'_> {
                 _ => before = None,
             }
         }
-        stretches.into_values().filter(|stretches| stretches.len() >= ENOUGH).map(|stretches| {
-            let ticks = stretches.iter().map(|&(_, ticks)| ticks).collect();
-            let usual = lower_median(ticks).unwrap_or(0).max(0);
-            (stretches, usual)
-        })
+        kinds.into_values().filter(|stretches| stretches.len() >= ENOUGH).collect()
+    }
+
+    /// The ticks in some rows of each stretch of a kind, with the lower median of these.
+    fn alike(&self, at: usize, rows: &[bool], kind: &[u32]) -> (Vec<(u32, Ticks)>, Ticks) {
+        let ticks_of = |&mark: &u32| (mark, self.work_before(at, mark as usize, rows));
+        let stretches: Vec<(u32, Ticks)> = kind.iter().map(ticks_of).collect();
+        let usual = lower_median(stretches.iter().map(|&(_, ticks)| ticks).collect());
+        (stretches, usual.unwrap_or(0).max(0))
     }
 
     /// Each stretch of work between the same two call paths of calls of MPI is at most the lower median of all, if there are enough.
     pub(super) fn quiet(&self, at: usize, path: &str) -> Shorter {
         let rows = self.work_within(at, path);
         let mut shorter = Vec::new();
-        for (stretches, usual) in self.alike(at, &rows) {
+        for kind in self.kinds(at) {
+            let (stretches, usual) = self.alike(at, &rows, &kind);
             let long = stretches.into_iter().filter(|&(_, ticks)| ticks > usual);
             shorter.extend(long.map(|(mark, ticks)| (mark, share_of(usual, ticks))));
         }
@@ -100,11 +103,11 @@ impl Paths<'_> {
         Shorter { rows, marks: shorter }
     }
 
-    /// The stretches of work in a call path of a location, and those that are far longer than most of their kind.
-    pub(super) fn rare(&self, at: usize, path: &str) -> RareWork {
-        let rows = self.work_within(at, path);
+    /// Of some rows of a location, the stretches of work of these kinds, and those that are far longer than most of their kind.
+    pub(super) fn rare(&self, at: usize, rows: &[bool], kinds: &[Vec<u32>]) -> RareWork {
         let mut found = RareWork::default();
-        for (stretches, usual) in self.alike(at, &rows).filter(|&(_, usual)| usual > 0) {
+        let alike = kinds.iter().map(|kind| self.alike(at, rows, kind));
+        for (stretches, usual) in alike.filter(|&(_, usual)| usual > 0) {
             found.stretches += stretches.len() as u64;
             for (_, ticks) in stretches.into_iter().filter(|&(_, ticks)| ticks / LONG >= usual) {
                 found.long += 1;
@@ -115,19 +118,22 @@ impl Paths<'_> {
         found
     }
 
-    /// The work in a call path of a location by tenth of a time.
-    pub(super) fn by_tenth(&self, at: usize, path: &str, (begin, ticks): (Ticks, Ticks)) -> [Ticks; TENTHS] {
-        let rows = self.work_within(at, path);
+    /// The work in some rows of a location by tenth of a time.
+    pub(super) fn by_tenth(
+        &self,
+        at: usize,
+        rows: &[bool],
+        (begin, ticks): (Ticks, Ticks),
+    ) -> [Ticks; TENTHS] {
         let marks = &self.graph.locations[at].marks;
-        let mut tenths = [0; TENTHS];
+        let mut tenths = Tenths::new(begin, ticks);
         for mark in marks.inside().filter(|&mark| mark > 0) {
-            let work = self.work_before(at, mark, &rows);
+            let work = self.work_before(at, mark, rows);
             if work > 0 {
-                let [from, to] = [mark - 1, mark].map(|mark| marks.list[mark].time);
-                add_by_tenth(&mut tenths, (begin, ticks), [from, to], work);
+                tenths.add([mark - 1, mark].map(|mark| marks.list[mark].time), work);
             }
         }
-        tenths
+        tenths.sums
     }
 
     /// Of each stretch that root causes have compared with that of somebody who waited, the share that was more is gone; where
@@ -157,22 +163,40 @@ impl Paths<'_> {
     }
 }
 
-/// Divides the work between two times among the tenths of a time in which it lies.
-fn add_by_tenth(
-    tenths: &mut [Ticks; TENTHS],
-    (begin, ticks): (Ticks, Ticks),
-    [from, to]: [Ticks; 2],
-    work: Ticks,
-) {
-    let border = |tenth: usize| {
-        let part = i128::from(ticks) * tenth as i128 / TENTHS as i128;
-        begin + i64::try_from(part).unwrap_or(0)
-    };
-    let length = i128::from((to - from).max(1));
-    for (tenth, sum) in tenths.iter_mut().enumerate() {
-        let inside = (to.min(border(tenth + 1)) - from.max(border(tenth))).max(0);
-        let part = i128::from(work) * i128::from(inside) / length;
-        *sum = sum.saturating_add(i64::try_from(part).unwrap_or(Ticks::MAX));
+/// Work by tenth of a time.
+struct Tenths {
+    /// Where tenths begin, and where the last one ends.
+    borders: [Ticks; TENTHS + 1],
+    sums: [Ticks; TENTHS],
+    /// The tenth in which the work before lay: work is added in the order of time.
+    at: usize,
+}
+
+impl Tenths {
+    fn new(begin: Ticks, ticks: Ticks) -> Tenths {
+        let border = |tenth: usize| {
+            let part = i128::from(ticks) * tenth as i128 / TENTHS as i128;
+            begin + i64::try_from(part).unwrap_or(0)
+        };
+        Tenths { borders: std::array::from_fn(border), sums: [0; TENTHS], at: 0 }
+    }
+
+    /// Divides the work between two times among the tenths in which it lies.
+    fn add(&mut self, [from, to]: [Ticks; 2], work: Ticks) {
+        while self.at + 1 < TENTHS && from >= self.borders[self.at + 1] {
+            self.at += 1;
+        }
+        // Nearly always in one tenth, without a division.
+        if from >= self.borders[self.at] && to <= self.borders[self.at + 1] {
+            self.sums[self.at] = self.sums[self.at].saturating_add(work);
+            return;
+        }
+        let length = i128::from((to - from).max(1));
+        for (borders, sum) in self.borders.windows(2).zip(&mut self.sums) {
+            let inside = (to.min(borders[1]) - from.max(borders[0])).max(0);
+            let part = i128::from(work) * i128::from(inside) / length;
+            *sum = sum.saturating_add(i64::try_from(part).unwrap_or(Ticks::MAX));
+        }
     }
 }
 
@@ -187,10 +211,12 @@ mod tests {
 
     #[test]
     fn work_is_divided_among_the_tenths_that_it_lies_in() {
-        let mut tenths = [0; TENTHS];
-        add_by_tenth(&mut tenths, (1000, 100), [1005, 1025], 40);
-        assert_eq!(tenths, [10, 20, 10, 0, 0, 0, 0, 0, 0, 0]);
-        add_by_tenth(&mut tenths, (1000, 100), [1095, 1115], 40);
-        assert_eq!(tenths[9], 10);
+        let mut tenths = Tenths::new(1000, 100);
+        tenths.add([1005, 1025], 40);
+        assert_eq!(tenths.sums, [10, 20, 10, 0, 0, 0, 0, 0, 0, 0]);
+        tenths.add([1031, 1039], 8);
+        assert_eq!(tenths.sums[3], 8);
+        tenths.add([1095, 1115], 40);
+        assert_eq!(tenths.sums[9], 10);
     }
 }

@@ -189,12 +189,17 @@ impl Finder<'_> {
         let receive = &self.operations.receives[late.receive as usize];
         let Some(send) = sends.get(late.receive as usize) else { return };
         let late_message = LateMessage { sent: late.sent, source: self.operations.source(receive).rank };
+        let mut is_overtaken = false;
         for (pattern, rule) in &self.metrics.at_overtaking {
             if rule(&late_message, message) {
+                is_overtaken = true;
                 let interval = Interval::new(message.sent, now.time);
                 let sender = LateSide::Sender(late.receive as usize, &send);
                 self.report_message(pattern, receive.call, late.idle, interval, sender);
             }
+        }
+        if is_overtaken {
+            self.waiting.overtaken.push(late.receive);
         }
     }
 

@@ -46,6 +46,8 @@ use nonblocking::CollectiveWaits;
 pub struct WaitingMessages {
     /// Receives that waited for their senders.
     pub receives: Vec<(u32, Ticks)>,
+    /// Those among them whose messages others have overtaken, in no order.
+    pub overtaken: Vec<u32>,
     /// Sends that waited for their receivers.
     pub sends: Vec<(u32, Ticks)>,
     /// Waits for events of others that are no messages.

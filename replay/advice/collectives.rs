@@ -3,10 +3,10 @@
 use model::{CollectiveOp, Ticks};
 use rules::{ABSENT, Type};
 
-use super::sequence::{OfProcess, members, whole};
+use super::sequence::{OfProcess, members, rank_of, whole};
 use super::table::{Field, Of, RowTable, RowsAre};
 use crate::ids::{CallId, ReportPath};
-use crate::matching::Matches;
+use crate::matching::{Matches, Progression, Synchronised};
 use crate::operations::Collective;
 use crate::tools::Tools;
 
@@ -53,6 +53,9 @@ pub(super) struct CollectiveRow {
     same_bytes: bool,
     next_to: bool,
     may_protect: bool,
+    last_rank: i64,
+    previous_region: i64,
+    next_region: i64,
 }
 
 /// The table.
@@ -149,6 +152,24 @@ pub(super) const COLLECTIVES: RowTable<CollectiveRow> = RowTable {
             about: "whether it is a barrier, and the call before or behind is of a file or a window, or starts processes",
             of: Of::Flag(|it| it.may_protect),
         },
+        Field {
+            name: "last_rank",
+            kind: Type::Rank,
+            about: "the rank that others wait for",
+            of: Of::Whole(|it| it.last_rank),
+        },
+        Field {
+            name: "previous_region",
+            kind: Type::Text,
+            about: "the call of MPI before on its thread",
+            of: Of::Region(|it| it.previous_region),
+        },
+        Field {
+            name: "next_region",
+            kind: Type::Text,
+            about: "the call of MPI behind on its thread",
+            of: Of::Region(|it| it.next_region),
+        },
     ],
 };
 
@@ -163,6 +184,7 @@ pub(super) fn rows(
     let all = &operations.collectives;
     let is_known = |it: &Collective| usize::from(it.operation) < OPERATIONS.len() && it.call != CallId::NONE;
     let mut pairwise = matches.pairwise.iter().peekable();
+    let last_ranks = last_ranks(tools, all.len(), matches);
     for (at, it) in all.iter().enumerate() {
         let progression = pairwise.next_if(|(position, _)| *position as usize == at);
         let Some((path, region)) = of.site(it.call).filter(|_| is_known(it)) else { continue };
@@ -216,14 +238,31 @@ pub(super) fn rows(
                 && [sequence.before(it.call), sequence.behind(it.call)]
                     .into_iter()
                     .any(|call| is_protected(tools, of, call)),
+            last_rank: last_ranks[at],
+            previous_region: of.region(sequence.before(it.call)).map_or(ABSENT, i64::from),
+            next_region: of.region(sequence.behind(it.call)).map_or(ABSENT, i64::from),
         });
     }
 }
 
+/// For each of so many operations the rank that others wait for, as root causes blame it, or [`ABSENT`].
+fn last_ranks(tools: &Tools<'_>, operations: usize, matches: &Matches) -> Vec<i64> {
+    let mut ranks = vec![ABSENT; operations];
+    let blamed = |&(at, ref it): &(u32, Synchronised)| Some((at, tools.process_of(it.blamed?.location)));
+    let of_pairs = |&(at, it): &(u32, Progression)| match it {
+        Progression::Together { blamed: Some((process, _)), .. } => Some((at, process as usize)),
+        _ => None,
+    };
+    let partners = matches.partners.iter().filter_map(blamed);
+    for (at, process) in partners.chain(matches.pairwise.iter().filter_map(of_pairs)) {
+        ranks[at as usize] = rank_of(tools, process);
+    }
+    ranks
+}
+
 /// Whether a call does what others may see outside of messages, so that a barrier beside it may be needed (advice 4.4, `barrier`).
 fn is_protected(tools: &Tools<'_>, of: OfProcess<'_>, call: CallId) -> bool {
-    let site = of.operations.calls.find(call).and_then(|_| of.site(call));
-    site.is_some_and(|(_, region)| {
+    of.region(call).is_some_and(|region| {
         let name = tools.trace.region_name(region);
         ["MPI_File_", "MPI_Win_", "MPI_Comm_spawn"].iter().any(|prefix| name.starts_with(prefix))
     })

@@ -87,6 +87,7 @@ pub(super) struct CulpritRow {
     culprit: Culprit,
     region: u32,
     is_master: bool,
+    is_serial: bool,
     when: When,
 }
 
@@ -164,6 +165,12 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
             of: Of::Flag(|it| it.is_master),
         },
         Field {
+            name: "serial",
+            kind: Type::Bool,
+            about: "whether ranks wait for it one after the other: most of what it has caused is waiting for late messages that go one way, two fifths of it at ranks that wait for others that wait",
+            of: Of::Flag(|it| it.is_serial),
+        },
+        Field {
             name: "long_share",
             kind: Type::Number,
             about: "the share of stretches between calls of MPI with ten times the usual work there",
@@ -199,14 +206,15 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
 /// The rows of culprits.
 pub(super) fn rows(
     paths: &ReportPaths,
-    (culprits, when): (&[Culprit], &[When]),
+    (culprits, when, serial): (&[Culprit], &[When], &[bool]),
     masters: &[i64],
 ) -> Vec<CulpritRow> {
-    let row = |(&culprit, &when): (&Culprit, &When)| CulpritRow {
+    let row = |((&culprit, &when), &is_serial): ((&Culprit, &When), &bool)| CulpritRow {
         culprit,
         when,
+        is_serial,
         region: paths.region(culprit.path),
         is_master: masters.contains(&culprit.sum.rank.into()),
     };
-    culprits.iter().zip(when).map(row).collect()
+    culprits.iter().zip(when).zip(serial).map(row).collect()
 }

@@ -66,6 +66,15 @@ pub(super) struct LateSend {
     idle: f64,
 }
 
+impl LateSend {
+    /// The rank that sent, and the waiting of receivers there, with the part of it of those that send to this rank, too; nothing
+    /// where either side hands out work.
+    pub(super) fn of_rank(&self) -> Option<(i64, Ticks, Ticks)> {
+        let is_of_master = self.is_master || self.key.to_master;
+        (!is_of_master).then_some((self.key.rank, self.waited.ticks, self.waited.two_way))
+    }
+}
+
 /// The table.
 pub(super) const LATE_SENDS: RowTable<LateSend> = RowTable {
     name: "late_send",

@@ -29,6 +29,7 @@ mod rounds;
 mod schema;
 mod sends;
 mod sequence;
+mod serial;
 mod shipped;
 mod sums;
 mod table;
@@ -199,10 +200,12 @@ pub fn find(
     let late = late_sends::rows(tools, (known, bounds.run), &late, exchange)?;
     tables.add(&LATE_SENDS, &late, &names, &mut totals);
     let when = when::find(tools, (known, span), &culprits, exchange)?;
+    let serial = serial::find(known.paths, (&work, &late), &culprits, exchange)?;
     let by_node = by_node::rows(tools, known, (&work, &sums, &culprits), exchange)?;
     let of_calls = calls::rows(known.paths, (&in_calls, &waited_for), exchange)?;
     if exchange.worker() == 0 {
-        let rows = culprits::rows(known.paths, (&culprits, &when), &known.timed.master_ranks());
+        let found = (&culprits[..], &when[..], &serial[..]);
+        let rows = culprits::rows(known.paths, found, &known.timed.master_ranks());
         tables.add(&CULPRITS, &rows, &names, &mut totals);
         tables.add(&BY_NODE, &by_node, &names, &mut totals);
         tables.add(&CALLS, &of_calls, &names, &mut totals);

@@ -3,8 +3,9 @@
 use rules::{Names, Rows, Totals, Values};
 
 use super::Known;
-use super::schema::{IDLE, LINE, PATH, RANK, REGION, THREAD};
+use super::schema::{DELAY, IDLE, LINE, PATH, RANK, REGION, THREAD};
 use super::sequence::rank_of;
+use super::sums::costs;
 use super::tables::Tables;
 use crate::fraction;
 use crate::idle_threads::IdleThreads;
@@ -50,6 +51,7 @@ pub(super) fn scan(
                         let of = |row: Row| idle.get(severities.paths()[row.index()].index()).copied();
                         rows.iter().map(|&(row, _)| of(row).unwrap_or(0)).collect()
                     }
+                    DELAY => rows.iter().map(|&(row, _)| costs(tools, severities, row).all).collect(),
                     _ => {
                         let id = &columns_of_table[column].name;
                         let Some(metric) = tools.metrics.find(id) else { continue };

@@ -34,6 +34,7 @@ pub(super) fn schema() -> Schema {
         Type::Time,
         "the time that worker threads of OpenMP have nothing to do while the main thread is there, of all of them",
     ));
+    of_places.push(Column::new("delay", Type::Time, "waiting that it has caused, at all ranks"));
     // The others are made of these when the report is written.
     let is_there = |metric: &&Metric| matches!(metric.source, Source::Measured | Source::Shares);
     of_places.extend(metrics().iter().filter(is_there).map(|metric| {
@@ -85,3 +86,4 @@ pub(super) fn is_early(table: &str) -> bool {
 pub(super) const RANK: usize = 3;
 pub(super) const THREAD: usize = 4;
 pub(super) const IDLE: usize = 5;
+pub(super) const DELAY: usize = 6;

@@ -32,6 +32,11 @@ impl OfProcess<'_> {
         let path = *self.numbers.get(site.path.index()).filter(|path| !path.is_none() && site.is_mpi)?;
         Some((path, self.paths.region(path)))
     }
+
+    /// The region of a call of MPI, if there is such a call.
+    pub(super) fn region(&self, call: CallId) -> Option<u32> {
+        self.operations.calls.find(call).and_then(|_| self.site(call)).map(|(_, region)| region)
+    }
 }
 
 /// For each call of a process the one before it and the one behind it on its thread.

@@ -4,6 +4,7 @@ use model::Ticks;
 
 use super::Known;
 use super::bounds::waiting_metrics;
+use crate::causes::DelayClass;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::fraction;
@@ -87,6 +88,36 @@ impl PathSums {
     }
 }
 
+/// Waiting that a call path of a thread has caused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Costs {
+    /// All of it.
+    pub all: Ticks,
+    /// Of those that wait for a late message, and of those among them that wait for others that do.
+    pub late: Ticks,
+    pub indirect: Ticks,
+}
+
+/// The delay costs of a row.
+pub(super) fn costs(tools: &Tools<'_>, severities: &Severities, row: Row) -> Costs {
+    let metrics = tools.metrics;
+    let [short, long] = metrics.delay_costs[DelayClass::LateSender as usize];
+    let (mut all, mut late, mut indirect) = (0_i128, 0_i128, 0_i128);
+    severities.records().1.each(row, |metric, value| {
+        if metrics.delay_costs.as_flattened().contains(&metric) {
+            all = all.saturating_add(value);
+        }
+        if metric == short || metric == long {
+            late = late.saturating_add(value);
+        }
+        if metric == long {
+            indirect = indirect.saturating_add(value);
+        }
+    });
+    let [all, late, indirect] = [all, late, indirect].map(fraction::whole_part);
+    Costs { all, late, indirect }
+}
+
 /// What a main thread did in a call path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
@@ -94,6 +125,9 @@ pub(super) struct Work {
     pub work: Ticks,
     pub visits: i64,
     pub cost: Ticks,
+    /// The part of it in late messages, and what of that waits for others that do.
+    pub late: Ticks,
+    pub indirect: Ticks,
     pub on_path: Ticks,
     /// Bytes of messages that it sends there, or whose receive it completes there.
     pub bytes: u64,
@@ -150,7 +184,6 @@ impl Work {
         let bytes = [metrics.bytes_sent, metrics.bytes_received].map(|metric| severities.column(metric));
         let waiting: Vec<_> = waiting_metrics(tools).map(|metric| severities.column(metric)).collect();
         let numbers = &known.paths.numbers[at];
-        let (_, shares) = severities.records();
         let mut list = Vec::new();
         let classes = RowClass::of_paths(tools.trace, &known.processes[at].paths);
         for (row, own) in severities.paths().iter().enumerate() {
@@ -158,19 +191,16 @@ impl Work {
             if path.is_none() || !which.has(classes[own.index()]) {
                 continue;
             }
-            let mut costs = 0_i128;
-            shares.each(Row::new(row), |metric, value| {
-                if metrics.delay_costs.as_flattened().contains(&metric) {
-                    costs = costs.saturating_add(value);
-                }
-            });
+            let costs = costs(tools, severities, Row::new(row));
             let of = |column: &[Ticks]| column.get(row).copied().unwrap_or(0);
             let waited = waiting.iter().map(|column| of(column)).fold(0, Ticks::saturating_add);
             list.push(Work {
                 path,
                 work: of(&time).saturating_sub(waited),
                 visits: of(&visits),
-                cost: fraction::whole_part(costs),
+                cost: costs.all,
+                late: costs.late,
+                indirect: costs.indirect,
                 on_path: of(&on_path),
                 bytes: bytes
                     .iter()

@@ -13,6 +13,8 @@ const OF_SITE: usize = 3;
 pub(super) enum Of<R> {
     /// [`rules::ABSENT`] if there is none.
     Whole(fn(&R) -> i64),
+    /// The number of a region; [`rules::ABSENT`] if there is none.
+    Region(fn(&R) -> i64),
     /// Not a number if there is none.
     Number(fn(&R) -> f64),
     Flag(fn(&R) -> bool),
@@ -93,8 +95,12 @@ impl<R> RowTable<R> {
         let mut columns = columns_of_site();
         columns.extend(self.fields.iter().map(|field| {
             let column = Column::new(field.name, field.kind, field.about);
-            // Texts of other columns than those of the call site are nodes.
-            if field.kind == Type::Text { column.of_domain(NODES) } else { column }
+            match (&field.of, field.kind) {
+                (Of::Region(_), _) => column.of_domain(REGIONS),
+                // Other texts than those of the call site and of regions are nodes.
+                (_, Type::Text) => column.of_domain(NODES),
+                _ => column,
+            }
         }));
         let grouping = match self.rows {
             RowsAre::Plain => Grouping::Plain,
@@ -127,7 +133,7 @@ impl<R> RowTable<R> {
                 );
             };
             match field.of {
-                Of::Whole(of) => Owned::Whole(rows.iter().map(of).collect()),
+                Of::Whole(of) | Of::Region(of) => Owned::Whole(rows.iter().map(of).collect()),
                 Of::Number(of) => Owned::Numbers(rows.iter().map(of).collect()),
                 Of::Flag(of) => Owned::Flags(rows.iter().map(|row| of(row).into()).collect()),
             }

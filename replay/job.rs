@@ -445,10 +445,16 @@ impl Job {
             if metrics.has_causes {
                 causes::collect(trace, &mut walked, &matches, &waiting, windows, &mut collected);
             }
+            if let Some(collector) = &mut collector {
+                collector.keep(&walked, matches, &waiting);
+            }
             statistics.absorb(walked.process.number, instances.samples);
             doubtful.merge(&instances.doubtful);
             processes.push(walked.process);
             results.push(walked.results);
+        }
+        if let Some(collector) = &mut collector {
+            collector.collect_messages(&tools, &paths, exchange)?;
         }
 
         if let Some(details) = &mut details {

@@ -1,19 +1,21 @@
 //! Rows of operations, which rules see process by process while operations are there (advice 5.3).
 
-use rules::{Names, Over, Rules, Scanner, Schema, Totals};
+use rules::{Rules, Schema, Totals};
 
 use super::bounds::Span;
 use super::collectives::{COLLECTIVES, CollectiveRow};
 use super::event_counts::EventCounts;
 use super::instances::{CallSums, InstanceRow, PAIRS, VISITS};
 use super::late_sends::{LateMessages, late_messages};
+use super::messages::{MESSAGES, MessageRow};
 use super::names::ReportNames;
+use super::reader::Reader;
+use super::received::Kept;
 use super::receives::{RECEIVES, ReceiveRow};
 use super::sends::{SENDS, SendRow};
 use super::sequence::{OfProcess, Sequence, rank_of};
-use super::table::RowTable;
 use super::tables::Tables;
-use super::{collectives, instances, receives, schema, sends};
+use super::{collectives, instances, messages, received, receives, schema, sends};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::matching::Matches;
@@ -21,7 +23,7 @@ use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 use crate::wait_states::WaitingMessages;
 use crate::walk::Walked;
-use crate::what_if::TimedGraph;
+use crate::what_if::{Nodes, TimedGraph};
 
 /// What rules have gathered of the operations of this worker's processes.
 #[derive(Debug)]
@@ -37,20 +39,10 @@ pub struct Collector<'r> {
     sends: Option<Reader<'r, SendRow>>,
     receives: Option<Reader<'r, ReceiveRow>>,
     collectives: Option<Reader<'r, CollectiveRow>>,
+    /// With what is kept of each process for it.
+    messages: Option<(Reader<'r, MessageRow>, Vec<Kept>)>,
     /// By event that rules are over.
     instances: Vec<(usize, Reader<'r, InstanceRow>)>,
-}
-
-/// Rows that are gone through at a time.
-const BLOCK: usize = 1024;
-
-/// Goes through rows of a table for all rules over it, with the columns that they read.
-#[derive(Debug)]
-struct Reader<'r, R: 'static> {
-    table: &'static RowTable<R>,
-    scanner: Scanner<'r>,
-    read: Vec<usize>,
-    rows: Vec<R>,
 }
 
 impl<'r> Collector<'r> {
@@ -71,6 +63,7 @@ impl<'r> Collector<'r> {
         let sends = Reader::new(&SENDS, tables);
         let receives = Reader::new(&RECEIVES, tables);
         let collectives = Reader::new(&COLLECTIVES, tables);
+        let messages = Reader::new(&MESSAGES, tables).map(|reader| (reader, Vec::new()));
         let of_events = rules.tables().into_iter().filter_map(|over| Some((over, over.event?)));
         let instances = of_events.map(|(over, event)| {
             let is_pair = schema.tables[over.table].name == PAIRS.name;
@@ -79,7 +72,19 @@ impl<'r> Collector<'r> {
         let instances = instances.collect();
         let totals = rules.totals();
         let (late, counts) = (Vec::new(), EventCounts::new(rules.events().len()));
-        Ok(Collector { rules, schema, span, totals, late, counts, sends, receives, collectives, instances })
+        Ok(Collector {
+            rules,
+            schema,
+            span,
+            totals,
+            late,
+            counts,
+            sends,
+            receives,
+            collectives,
+            messages,
+            instances,
+        })
     }
 
     /// Adds the next process, at this position among those of the worker, once its wait states are known.
@@ -114,6 +119,37 @@ impl<'r> Collector<'r> {
         self.collect_events(of, walked, waiting, &names);
     }
 
+    /// Takes what rows of messages need of the process that was added last, if any rule is over them.
+    pub fn keep(&mut self, walked: &Walked, matches: Matches, waiting: &WaitingMessages) {
+        if let Some((_, kept)) = &mut self.messages {
+            kept.push(Kept::new(walked, matches, waiting));
+        }
+    }
+
+    /// Adds the messages of all processes, if any rule is over them. Both sides have their wait states by now.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub fn collect_messages(
+        &mut self,
+        tools: &Tools<'_>,
+        paths: &ReportPaths,
+        exchange: &mut dyn Exchange,
+    ) -> Result<(), Error> {
+        let Some((mut reader, kept)) = self.messages.take() else { return Ok(()) };
+        let names = ReportNames { trace: tools.trace, paths };
+        let (nodes, begin) = (Nodes::of_trace(tools.trace), self.span.begin);
+        let totals = &mut self.totals;
+        received::for_each_sender(tools, (&kept, paths), exchange, |at, of_sender| {
+            let (numbers, known) = (&paths.numbers[at], (&nodes, begin));
+            messages::rows(tools, (paths, numbers), known, (&kept[at], of_sender), |row| {
+                reader.take(row, &names, totals);
+            });
+        })?;
+        reader.read(&names, totals);
+        Ok(())
+    }
+
     /// Adds visits and pairs of a process.
     fn collect_events(
         &mut self,
@@ -136,32 +172,5 @@ impl<'r> Collector<'r> {
             });
         }
         readers.iter_mut().for_each(|(_, reader)| reader.read(names, totals));
-    }
-}
-
-impl<'r, R> Reader<'r, R> {
-    /// For a table, if any rule is over it.
-    fn new(table: &'static RowTable<R>, tables: Tables<'r, '_>) -> Option<Reader<'r, R>> {
-        Some(Reader::over(table, tables, tables.over(table.name)?))
-    }
-
-    /// For a table that rules are over, with the event that its rows are of.
-    fn over(table: &'static RowTable<R>, tables: Tables<'r, '_>, over: Over) -> Reader<'r, R> {
-        let (scanner, read) = (tables.scanner(over), tables.rules.columns(over));
-        Reader { table, scanner, read, rows: Vec::with_capacity(BLOCK) }
-    }
-
-    /// Takes a row, which is read with others.
-    fn take(&mut self, row: R, names: &dyn Names, totals: &mut Totals) {
-        self.rows.push(row);
-        if self.rows.len() == BLOCK {
-            self.read(names, totals);
-        }
-    }
-
-    /// Reads the rows that were taken.
-    fn read(&mut self, names: &dyn Names, totals: &mut Totals) {
-        self.table.scan(&self.rows, (&mut self.scanner, &self.read), names, totals);
-        self.rows.clear();
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   events     ─► visits, pairs ────────────────────────────┐
-//!   operations ─► sends, receives, collectives, late sends ─┤
+//!   operations ─► sends, receives, collectives, late sends, ┤
+//!                 messages ─────────────────────────────────┤
 //!   severities ─► sums ─► culprits ─────────────────────────┼─► rules ─► candidates ─► replay ─► choose ─► advice
 //!        └──────► places                                    │
 //!        └──────► bounds ───────────────────────────────────┘
@@ -19,11 +20,15 @@ mod collectives;
 mod collector;
 mod culprits;
 mod event_counts;
+mod in_mpi;
 mod instances;
 mod late_sends;
 mod masters;
+mod messages;
 mod names;
 mod places;
+mod reader;
+mod received;
 mod receives;
 mod rounds;
 mod schema;

@@ -10,6 +10,7 @@ use super::culprits::CULPRITS;
 use super::instances::{PAIRS, VISITS};
 use super::late_sends::LATE_SENDS;
 use super::masters::MASTERS;
+use super::messages::MESSAGES;
 use super::receives::RECEIVES;
 use super::sends::SENDS;
 use super::table::columns_of_site;
@@ -61,6 +62,7 @@ pub(super) fn schema() -> Schema {
             LATE_SENDS.schema(),
             SENDS.schema(),
             RECEIVES.schema(),
+            MESSAGES.schema(),
             COLLECTIVES.schema(),
             MASTERS.schema(),
             VISITS.schema(),
@@ -79,7 +81,7 @@ pub(super) fn schema() -> Schema {
 
 /// Whether rows of a table are looked at while operations are there, before the bounds of all gains are known.
 pub(super) fn is_early(table: &str) -> bool {
-    [SENDS.name, RECEIVES.name, COLLECTIVES.name, VISITS.name, PAIRS.name].contains(&table)
+    [SENDS.name, RECEIVES.name, MESSAGES.name, COLLECTIVES.name, VISITS.name, PAIRS.name].contains(&table)
 }
 
 /// Columns of places in front of those of metrics.

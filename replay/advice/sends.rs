@@ -6,7 +6,7 @@ use rules::{ABSENT, Type};
 use super::rounds::rounds;
 use super::sequence::{OfProcess, in_order, members, rank_of, whole};
 use super::table::{Field, Of, RowTable, RowsAre};
-use crate::ids::ReportPath;
+use crate::ids::{CallId, ReportPath};
 use crate::operations::Send;
 use crate::tools::Tools;
 use crate::wait_states::WaitingMessages;
@@ -110,6 +110,12 @@ pub(super) const SENDS: RowTable<SendRow> = RowTable {
     ],
 };
 
+/// The last of some sends that a call has sent, if it has sent any of them.
+pub(super) fn last_of(sends: &[Send], call: CallId) -> Option<&Send> {
+    // Sends are in the order of calls, but for other threads in between.
+    sends.iter().rev().take_while(|it| it.call >= call).find(|it| it.call == call)
+}
+
 /// Gives the rows of a process, in the order of its sends.
 pub(super) fn rows(
     tools: &Tools<'_>,
@@ -136,8 +142,7 @@ pub(super) fn rows(
         let Some((path, region)) = of.site(send.call) else { continue };
         let envelope = operations.destination(send);
         let before = sequence.before(send.call);
-        // Sends are in the order of calls, but for other threads in between.
-        let last = sends[..at].iter().rev().take_while(|it| it.call >= before).find(|it| it.call == before);
+        let last = last_of(&sends[..at], before);
         give(SendRow {
             path,
             region,

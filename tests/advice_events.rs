@@ -78,7 +78,7 @@ const STEPS: u64 = 10;
 
 /// Three ranks in steps of 1000 ns, the first of which has most work in front of its sends; the others do so much between posting a
 /// receive and waiting for it.
-fn halo(between: u64) -> String {
+pub(crate) fn halo(between: u64) -> String {
     let mut script = String::from("program prog\n");
     for rank in 0..3 {
         write!(script, "rank {rank}\n 0 > main ; 0 > MPI_Init ; 10 <\n").unwrap();

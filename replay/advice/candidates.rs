@@ -45,6 +45,8 @@ pub(super) struct Candidate {
     pub by: &'static str,
     /// What it explains.
     pub claims: Claims,
+    /// Whether what is replayed is a bound only, as it hangs on what the trace does not say.
+    pub is_bound: bool,
     /// As the rule has it.
     pub model: f64,
     /// What is to be replayed; `None` if nothing of the model is changed by it, so that there is a bound only.
@@ -137,6 +139,7 @@ impl Candidate {
             most: most.min(bounds.run),
             by,
             claims: rule.claims(),
+            is_bound: finding.is_bound,
             model: finding.confidence.unwrap_or(MODEL),
             scenario,
         })

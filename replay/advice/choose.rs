@@ -95,7 +95,8 @@ pub(super) fn choose(
         let hidden = (list.len() >= SHOWN).then_some(Hidden::BeyondFive);
         list.push(Advised { hidden, ..advised(best, also) });
     }
-    let all: Vec<&Scenario> = list.iter().take(SHOWN).filter_map(|it| it.scenario.as_ref()).collect();
+    let expected = list.iter().take(SHOWN).filter(|it| it.expected.is_some());
+    let all: Vec<&Scenario> = expected.filter_map(|it| it.scenario.as_ref()).collect();
     let together = match all.len() {
         0 | 1 => None,
         _ => gains(&[Scenario::together(&all)])?[0],
@@ -141,15 +142,26 @@ const BOUND_ONLY: f64 = 0.6;
 
 /// How sure it is of a trace that can be trusted (advice 3.2): a bound that is far above what the replay says is a reason for doubt.
 fn confidence(candidate: &Candidate, gain: Ticks) -> f64 {
-    if candidate.scenario.is_none() {
-        return candidate.model.min(BOUND_ONLY);
+    let model = if candidate.scenario.is_none() || candidate.is_bound {
+        candidate.model.min(BOUND_ONLY)
+    } else {
+        candidate.model
+    };
+    match candidate.scenario {
+        Some(_) => model * (gain as f64 / candidate.most.max(1) as f64 + 0.5).min(1.0),
+        None => model,
     }
-    candidate.model * (gain as f64 / candidate.most.max(1) as f64 + 0.5).min(1.0)
 }
 
 fn advised(best: Replayed, also: Vec<Replayed>) -> Advised {
     let Replayed { candidate, gain, confidence } = best;
-    let expected = candidate.scenario.as_ref().map(|_| gain);
+    let is_expected = candidate.scenario.is_some() && !candidate.is_bound;
+    let (expected, most, by) = match (is_expected, candidate.is_bound) {
+        (true, _) if gain <= candidate.most => (Some(gain), candidate.most, candidate.by),
+        (true, _) => (Some(gain), gain, "replay"),
+        (_, true) => (None, gain, "replay"),
+        _ => (None, candidate.most.max(gain), candidate.by),
+    };
     let of = |it: Replayed| Also {
         rule: it.candidate.rule,
         title: it.candidate.title,
@@ -165,8 +177,8 @@ fn advised(best: Replayed, also: Vec<Replayed>) -> Advised {
         title: candidate.title,
         text: candidate.text,
         evidence: candidate.evidence,
-        most: candidate.most.max(gain),
-        by: if gain > candidate.most { "replay" } else { candidate.by },
+        most,
+        by,
         expected,
         severity: candidate.severity,
         confidence,

@@ -27,7 +27,13 @@ pub(super) struct Waited {
     ticks: Ticks,
     /// The part of it in messages whose receiver sends to their sender, too.
     two_way: Ticks,
+    /// The part of it in messages that are not eager everywhere.
+    long: Ticks,
 }
+
+/// Messages up to so many bytes are sent whole, whether or not the receiver is in a call, by all libraries as they come: the least is
+/// that of Open MPI 4 in shared memory.
+const EAGER: u64 = 4096;
 
 /// Late messages of a process of this worker: by the call path that waits, the process that sent, and the call path there.
 pub(super) type LateMessages = BTreeMap<(PathId, u32, PathId), Waited>;
@@ -52,7 +58,7 @@ struct Key {
     to_master: bool,
 }
 
-wire!(Waited { messages, ticks, two_way });
+wire!(Waited { messages, ticks, two_way, long });
 wire!(LateSends { [process, sent_in], waiting_in, to_master, waited });
 
 /// Late messages of a call path of a rank, and of one where their receivers waited.
@@ -113,6 +119,12 @@ pub(super) const LATE_SENDS: RowTable<LateSend> = RowTable {
             of: Of::Whole(|it| it.waited.two_way),
         },
         Field {
+            name: "long",
+            kind: Type::Time,
+            about: "the part of it for messages of more than 4096 B, which some libraries move only while both sides are in MPI",
+            of: Of::Whole(|it| it.waited.long),
+        },
+        Field {
             name: "is_master",
             kind: Type::Bool,
             about: "whether the rank hands out work to others",
@@ -151,6 +163,9 @@ pub(super) fn late_messages(
         waited.ticks = waited.ticks.saturating_add(ticks);
         if sent_to.contains(&process) {
             waited.two_way = waited.two_way.saturating_add(ticks);
+        }
+        if operations.receives.get(at as usize).is_some_and(|receive| receive.bytes > EAGER) {
+            waited.long = waited.long.saturating_add(ticks);
         }
     }
     late
@@ -197,6 +212,7 @@ pub(super) fn rows(
             sum.messages += waited.messages;
             sum.ticks = sum.ticks.saturating_add(waited.ticks);
             sum.two_way = sum.two_way.saturating_add(waited.two_way);
+            sum.long = sum.long.saturating_add(waited.long);
         }
     }
     let waits = known.processes.iter().zip(known.results).filter_map(|(process, results)| {

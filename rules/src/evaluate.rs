@@ -54,6 +54,8 @@ pub struct Finding {
     pub severity: f64,
     /// The gain at most, in ticks, if the rule has an expression for it.
     pub gain: Option<f64>,
+    /// Whether what its scenario saves is a bound only.
+    pub is_bound: bool,
     /// The model's confidence, if the rule has one.
     pub confidence: Option<f64>,
     /// The culprit of the group's waits, if the rule needs it.
@@ -150,6 +152,7 @@ impl Rules {
         };
         let confidence =
             rule.confidence.as_ref().map(|code| values.of(code).map_err(explained)).transpose()?;
+        let is_bound = rule.bound_if.as_ref().map(|code| values.of(code).map_err(explained)).transpose()?;
         let change = values.place(rule.change);
         let text = |template: &Template| filled(template, &values, context);
         let shown = |(label, code): &(String, crate::code::Code)| {
@@ -166,6 +169,7 @@ impl Rules {
             rows: group.rows,
             severity,
             gain,
+            is_bound: is_bound == Some(1.0),
             confidence,
             cause,
             change,

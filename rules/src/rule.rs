@@ -158,6 +158,8 @@ pub struct Rule {
     pub(crate) gain: Option<Gain>,
     pub(crate) gain_value: Option<Code>,
     pub(crate) scenario: Option<Scenario>,
+    /// Whether what the scenario saves is a bound only.
+    pub(crate) bound_if: Option<Code>,
     pub(crate) confidence: Option<Code>,
     pub(crate) claims: Claims,
     pub(crate) change: Option<Place>,
@@ -247,6 +249,7 @@ impl Rule {
         let of_group = self.lets.iter().map(|(_, code)| code).chain(self.shows.iter().map(|(_, code)| code));
         let of_group =
             of_group.chain([&self.when, &self.severity]).chain(&self.gain_value).chain(&self.confidence);
+        let of_group = of_group.chain(&self.bound_if);
         let of_texts = self.title.codes().chain(self.advice.codes());
         of_group.chain(of_texts).any(|code| code.nodes.iter().any(|node| node.0 == Op::Cause))
             || self.change == Some(Place::Cause)

@@ -72,6 +72,10 @@ pub(super) fn rule(
         let code = compiled(&mut scope, check::Over::Group, text, problems)?;
         of_type(code, Type::Number, "confidence", text, problems)
     });
+    let bound_if = raw.finds.get("bound_if").and_then(|text| {
+        let code = compiled(&mut scope, check::Over::Group, text, problems)?;
+        of_type(code, Type::Bool, "bound_if", text, problems)
+    });
     let claims = raw.finds.get("claims").map(|text| claims(text, problems)).unwrap_or_default();
     let weight = severity.as_ref().and_then(|code| weight(code, &lets, &scope.aggregates));
     let mut places = Places { table, by: &by, aggregates: &mut scope.aggregates, weight };
@@ -116,6 +120,7 @@ pub(super) fn rule(
         gain,
         gain_value,
         scenario,
+        bound_if,
         confidence,
         claims,
         change,

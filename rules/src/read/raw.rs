@@ -36,8 +36,8 @@ const RULE_KEYS: [&str; 8] = ["id", "refines", "over", "where", "by", "protects"
 const SET_KEYS: [&str; 6] = ["off", "where", "protects", "let", "finds", "when"];
 
 /// Keys of `finds` whose values are one text.
-pub(super) const FINDS: [&str; 9] =
-    ["when", "severity", "most", "scenario", "confidence", "claims", "change", "title", "advice"];
+pub(super) const FINDS: [&str; 10] =
+    ["when", "severity", "most", "scenario", "bound_if", "confidence", "claims", "change", "title", "advice"];
 
 /// All that a file says.
 #[derive(Default, Debug)]

@@ -335,7 +335,7 @@ fn what_is_found_is_checked() {
     };
     assert_eq!(
         with("x = 1"),
-        "9:1: unknown key \"x\", expected when, severity, most, scenario, confidence, claims, change, title, advice, shows"
+        "9:1: unknown key \"x\", expected when, severity, most, scenario, bound_if, confidence, claims, change, title, advice, shows"
     );
     assert_eq!(
         with("most = 'edgse'"),

@@ -69,6 +69,27 @@ fn messages(bytes: u64, time: u64) -> String {
     script
 }
 
+/// Four ranks, of which so many write to a file, so many times in a step, and meet at a barrier.
+fn writes(writers: u64, times: u64) -> String {
+    let mut script = String::from("program prog\n");
+    for rank in 0..4 {
+        write!(script, "rank {rank}\n 0 > main ; 0 > MPI_Init ; 10 <\n").unwrap();
+        for step in 0..STEPS {
+            let begin = 100 + 4000 * step;
+            for at in (0..times).filter(|_| rank < writers) {
+                let enter = begin + 10 * at;
+                writeln!(script, " {enter} > MPI_File_write_at ; {} <", enter + 5).unwrap();
+            }
+            let end = begin + 3900;
+            writeln!(script, " {} > MPI_Barrier ; begin ; {end} end barrier ; {end} <", begin + 3850)
+                .unwrap();
+        }
+        let end = 200 + 4000 * STEPS;
+        writeln!(script, " {end} > MPI_Finalize ; {} < ; {} <", end + 10, end + 10).unwrap();
+    }
+    script
+}
+
 /// The text of a rule's advice, whether shown or not.
 fn text<'a>(file: &'a AdviceFile, rule: &str) -> Option<&'a str> {
     file.advice.iter().find(|it| it.rule == rule).map(|it| it.text.as_str())
@@ -106,4 +127,22 @@ fn rank_with_more_bytes_that_takes_longer_to_receive_them_is_named() {
 fn rank_that_takes_longer_for_as_many_bytes_has_no_uneven_messages() {
     let file = of_script(&messages(100, 800), &[]);
     assert!(text(&file, "p2p/uneven-messages").is_none());
+}
+
+#[test]
+fn many_short_writes_of_all_ranks_are_to_be_collective_and_those_of_one_to_be_longer() {
+    let file = of_script(&writes(4, 100), &[]);
+    let found = text(&file, "io/not-collective").unwrap();
+    assert!(found.starts_with("4 ranks call prog/main/MPI_File_write_at 4000 times in all"), "{found}");
+    assert_eq!(text(&file, "io/small-io"), None);
+    let file = of_script(&writes(1, 300), &[]);
+    let found = text(&file, "io/small-io").unwrap();
+    assert!(found.starts_with("prog/main/MPI_File_write_at is called 3000 times in all"), "{found}");
+    assert_eq!(text(&file, "io/not-collective"), None);
+}
+
+#[test]
+fn few_writes_of_all_ranks_are_left_as_they_are() {
+    let file = of_script(&writes(4, 20), &[]);
+    assert_eq!([text(&file, "io/not-collective"), text(&file, "io/small-io")], [None; 2]);
 }

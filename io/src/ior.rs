@@ -1,0 +1,129 @@
+//! Command lines of IOR that reproduce a phase (io.md 4.8).
+//!
+//! IOR writes for each segment and each rank a block in requests: request j of segment i of rank p is at i·N·b + p·b + j·t; with a
+//! file for each rank at i·b + j·t. Blocks are multiples of requests, and these of 8 bytes.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::access::{Kind, Layer};
+use crate::mode::Mode;
+use crate::phase::Phase;
+use crate::simple::{Flushes, Manner};
+
+/// A run of IOR for one operation of a pattern.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Command {
+    /// Whether IOR goes through MPI-IO; through POSIX else.
+    pub is_mpi: bool,
+    /// Whether it reads or writes.
+    pub kind: Kind,
+    /// `-N`: ranks that move data.
+    pub tasks: u64,
+    /// `-b`: bytes of a block.
+    pub block: u64,
+    /// `-t`: bytes of a request.
+    pub transfer: u64,
+    /// `-s`: blocks of each rank.
+    pub segments: u64,
+    /// `-c`: collective calls.
+    pub collective: bool,
+    /// `-F`: a file for each rank.
+    pub per_process: bool,
+    /// `-z`: requests out of order.
+    pub random: bool,
+    /// `-C`: ranks read what others wrote.
+    pub reorder: bool,
+    /// `-e`: the file is flushed at the end; `-Y`: behind each request.
+    pub flushes: Flushes,
+    /// Caches, room and hints.
+    pub manner: Manner,
+}
+
+impl Command {
+    /// The same as writing, which makes the file that is read.
+    pub fn writing(&self) -> Command {
+        Command { kind: Kind::Write, reorder: false, ..self.clone() }
+    }
+}
+
+/// One line for a shell; the file is `FILE`.
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hints = self.manner.hints.iter().flat_map(|hints| hints.split(';'));
+        for (key, value) in hints.filter_map(|hint| hint.split_once('=')) {
+            write!(f, "{} ", quoted(&format!("IOR_HINT__MPI__{}={}", key.trim(), value.trim())))?;
+        }
+        let api = if self.is_mpi { "MPIIO" } else { "POSIX" };
+        let Command { tasks, block, transfer, segments, .. } = self;
+        write!(f, "ior -a {api} -N {tasks} -b {block} -t {transfer} -s {segments}")?;
+        let writes = self.kind == Kind::Write;
+        let options = [
+            (self.collective, " -c"),
+            (self.per_process, " -F"),
+            (self.random, " -z"),
+            (self.reorder, " -C"),
+            (writes && self.flushes == Flushes::Some, " -e"),
+            (writes && self.flushes == Flushes::Each, " -Y"),
+            (self.manner.direct && !self.is_mpi, " --posix.odirect"),
+            (self.manner.preallocated && self.is_mpi, " --mpiio.preallocate"),
+            (writes, " -w"),
+            (!writes, " -r"),
+        ];
+        options.iter().filter(|(holds, _)| *holds).try_for_each(|(_, option)| f.write_str(option))?;
+        f.write_str(" -k -o FILE")
+    }
+}
+
+/// A word for a shell, in which nothing is special; an assignment stays one.
+fn quoted(assignment: &str) -> String {
+    let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
+    let name: String = name.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect();
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-/:,".contains(it);
+    match value.chars().all(is_plain) {
+        true => format!("{name}={value}"),
+        false => format!("{name}='{}'", value.replace('\'', r"'\''")),
+    }
+}
+
+/// Commands for each operation of the pattern of a phase, and remarks on what they do not reproduce, sorted. There are none if no data
+/// moves. `reads_others` says that most bytes read were written by other ranks.
+pub fn commands(phase: &Phase, reads_others: bool) -> (Vec<Command>, Vec<String>) {
+    if phase.np == 0 {
+        return (Vec::new(), vec!["moves nothing".to_owned()]);
+    }
+    let mut remarks = BTreeSet::new();
+    let accesses = phase.key.pattern.iter().zip(phase.positions.iter().cycle());
+    let mut commands = Vec::new();
+    for (access, position) in accesses {
+        let transfer = position.rs.div_ceil(8).saturating_mul(8);
+        let (block, segments) = match position.block {
+            Some(requests) => (transfer.saturating_mul(requests), phase.rep / requests),
+            None => (transfer.saturating_mul(phase.rep), 1),
+        };
+        if phase.mode == Mode::Strided && (phase.holes || position.block.is_none()) {
+            remarks.insert("approximated: contiguous blocks instead of a stride".to_owned());
+        }
+        if transfer != position.rs {
+            remarks.insert(format!("{} rounded up to {transfer}", position.rs));
+        }
+        if access.layer == Layer::Isoc {
+            remarks.insert("buffered in the program: reproduced without the buffer".to_owned());
+        }
+        commands.push(Command {
+            is_mpi: access.layer == Layer::Mpi,
+            kind: access.kind,
+            tasks: phase.np,
+            block,
+            transfer,
+            segments,
+            collective: access.collective,
+            per_process: phase.per_process,
+            random: phase.mode == Mode::Random && !access.collective && phase.rep > 1,
+            reorder: reads_others && access.kind == Kind::Read,
+            flushes: phase.flushes,
+            manner: phase.manner.clone(),
+        });
+    }
+    (commands, remarks.into_iter().collect())
+}

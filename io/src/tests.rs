@@ -1,0 +1,26 @@
+//! Made-up operations for unit tests.
+
+use crate::access::{Access, Kind, Layer, Pointer};
+use crate::operation::Operation;
+
+/// An independent, blocking access of MPI-IO with explicit offsets.
+pub(crate) fn access(kind: Kind) -> Access {
+    Access { kind, layer: Layer::Mpi, collective: false, non_blocking: false, pointer: Pointer::Explicit }
+}
+
+/// Writes so many bytes at an offset, in one tick of the clock from `begin` on.
+pub(crate) fn write(begin: u64, first: u64, size: u64) -> Operation {
+    Operation {
+        access: access(Kind::Write),
+        opening: 1,
+        offset: Some(first),
+        first: Some(first),
+        length: size,
+        size,
+        tick: 0,
+        epoch: 0,
+        begin,
+        end: begin + 1,
+        call_path: 0,
+    }
+}

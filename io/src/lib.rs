@@ -1,7 +1,7 @@
 //! The model of file I/O (io.md): operations of ranks on files become phases, which say where, how much and in which pattern a program
 //! reads and writes, how long that took, how to reproduce it, and how long it would take elsewhere.
 //!
-//! Workers fold the operations of their ranks while they walk through them, with a [`Stream`] for each rank and file. What comes out,
+//! Workers fold the operations of their ranks while they go through the records, with a [`Walk`] for each rank. What comes out,
 //! [`Simple`] phases, are plain values that workers exchange; [`phases()`] makes phases of all those of a family of files, and
 //! [`families()`] puts similar ones together. Integers are compared and sorted, so no order of workers shows.
 //!
@@ -18,8 +18,13 @@
 
 mod access;
 mod burst;
+mod bytes;
+mod contention;
+mod datatype;
+mod facts;
 mod family;
 mod files;
+mod finding;
 mod ior;
 mod mode;
 mod names;
@@ -27,7 +32,9 @@ mod numbers;
 mod operation;
 mod origin;
 mod phase;
+mod pointer;
 mod ranks;
+mod records;
 mod repetition;
 mod simple;
 mod sizes;
@@ -35,17 +42,28 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod time;
+mod view;
+mod walk;
 
 pub use access::{Access, Kind, Layer, Pointer};
+pub use bytes::{Reads, Transfer, reads};
+pub use contention::contended;
+pub use datatype::{BadType, Datatype, PIECES};
+pub use facts::{AccessTotals, FileFacts};
 pub use family::{Family, families};
 pub use files::Files;
+pub use finding::{Finding, Findings};
 pub use ior::{Command, commands};
 pub use mode::Mode;
 pub use names::file_families;
 pub use operation::Operation;
 pub use origin::Origin;
 pub use phase::{Key, Phase, Position, phases};
+pub use pointer::ordered_offsets;
 pub use ranks::Ranges;
+pub use records::{Begin, Id, Opening, Settings, Walked, Whence};
 pub use simple::{Flushes, Lane, Manner, Simple, Steps};
 pub use sizes::{BOUNDS, Bins, clusters};
 pub use stream::{GAP, Stream};
+pub use view::{SetView, View};
+pub use walk::Walk;

@@ -1,0 +1,222 @@
+//! Bytes that need not have been read (io.md 5.2): those that a rank has written itself, and those that it has read before.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::access::Kind;
+use crate::operation::Operation;
+
+/// An operation and the pieces of the file that it moved.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Transfer {
+    /// The rank.
+    pub rank: u32,
+    /// Number of the opening of the file by the rank.
+    pub opening: u64,
+    /// Whether it reads or writes.
+    pub kind: Kind,
+    /// When it began, in ticks of the clock.
+    pub begin: u64,
+    /// When it was complete.
+    pub end: u64,
+    /// Offset and length of each piece in bytes.
+    pub pieces: Vec<(u64, u64)>,
+}
+
+impl Transfer {
+    pub(crate) fn new(rank: u32, operation: &Operation, pieces: Vec<(u64, u64)>) -> Transfer {
+        let Operation { opening, begin, end, .. } = *operation;
+        Transfer { rank, opening, kind: operation.access.kind, begin, end, pieces }
+    }
+
+    /// Bytes moved.
+    pub fn size(&self) -> u64 {
+        crate::numbers::sum(self.pieces.iter().map(|(_, length)| *length))
+    }
+}
+
+/// Bytes that were read of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Reads {
+    /// All of them.
+    pub bytes: u64,
+    /// Those whose last writer in the run is the rank itself.
+    pub own: u64,
+    /// Others that the rank had read of this opening before.
+    pub again: u64,
+    /// Those whose last writer in the run is another rank.
+    pub of_others: u64,
+    /// Different bytes, by rank and opening.
+    pub distinct: u64,
+}
+
+impl Reads {
+    /// Adds those of another file or rank.
+    pub fn merge(&mut self, other: &Reads) {
+        for (own, their) in [
+            (&mut self.bytes, other.bytes),
+            (&mut self.own, other.own),
+            (&mut self.again, other.again),
+            (&mut self.of_others, other.of_others),
+            (&mut self.distinct, other.distinct),
+        ] {
+            *own = own.saturating_add(their);
+        }
+    }
+}
+
+/// What the ranks read of one file, by rank, of all transfers of the file; these are looked at in the order of their begins.
+pub fn reads(transfers: &[Transfer]) -> BTreeMap<u32, Reads> {
+    let mut order: Vec<&Transfer> = transfers.iter().collect();
+    order.sort_by(|one, other| {
+        let key = |it: &Transfer| (it.begin, it.end, it.rank, it.opening, it.kind);
+        key(one).cmp(&key(other)).then_with(|| one.pieces.cmp(&other.pieces))
+    });
+    let mut writers: Owners<u32> = Owners::default();
+    let mut readers: BTreeMap<(u32, u64), Owners<()>> = BTreeMap::new();
+    let mut all: BTreeMap<u32, Reads> = BTreeMap::new();
+    for transfer in order {
+        for &(at, length) in &transfer.pieces {
+            let end = at.saturating_add(length);
+            if transfer.kind == Kind::Write {
+                writers.set(at, end, transfer.rank);
+                continue;
+            }
+            let reads = all.entry(transfer.rank).or_default();
+            let before = readers.entry((transfer.rank, transfer.opening)).or_default();
+            reads.bytes = reads.bytes.saturating_add(end - at);
+            for (from, to, writer) in writers.parts(at, end) {
+                let known = || before.parts(from, to).into_iter().filter(|part| part.2.is_some());
+                let read: u64 = known().map(|(from, to, _)| to - from).sum();
+                reads.distinct = reads.distinct.saturating_add(to - from - read);
+                match writer {
+                    Some(writer) if writer == transfer.rank => {
+                        reads.own = reads.own.saturating_add(to - from)
+                    }
+                    _ => reads.again = reads.again.saturating_add(read),
+                }
+                if writer.is_some_and(|writer| writer != transfer.rank) {
+                    reads.of_others = reads.of_others.saturating_add(to - from);
+                }
+            }
+            before.set(at, end, ());
+        }
+    }
+    all
+}
+
+/// Who has which bytes: end and owner by begin; ranges do not overlap.
+#[derive(Clone, Debug)]
+struct Owners<T>(BTreeMap<u64, (u64, T)>);
+
+impl<T> Default for Owners<T> {
+    fn default() -> Owners<T> {
+        Owners(BTreeMap::new())
+    }
+}
+
+impl<T: Copy + PartialEq> Owners<T> {
+    /// The range, cut where owners change.
+    fn parts(&self, from: u64, to: u64) -> Vec<(u64, u64, Option<T>)> {
+        let mut parts = Vec::new();
+        let mut at = from;
+        let before = self.0.range(..from).next_back().filter(|(_, (end, _))| *end > from);
+        for (&begin, &(end, owner)) in before.into_iter().chain(self.0.range(from..to)) {
+            if at < begin {
+                parts.push((at, begin, None));
+            }
+            let (begin, end) = (begin.max(from), end.min(to));
+            parts.push((begin, end, Some(owner)));
+            at = end;
+        }
+        if at < to {
+            parts.push((at, to, None));
+        }
+        parts
+    }
+
+    fn set(&mut self, from: u64, to: u64, owner: T) {
+        if from >= to {
+            return;
+        }
+        // What overlaps is cut, from the right.
+        while let Some((&begin, &(end, other))) = self.0.range(..to).next_back()
+            && end > from
+        {
+            self.0.remove(&begin);
+            if end > to {
+                self.0.insert(to, (end, other));
+            }
+            if begin < from {
+                self.0.insert(begin, (from, other));
+            }
+        }
+        let touches = |(_, (end, other)): &(&u64, &(u64, T))| *end == from && *other == owner;
+        let from = self.0.range(..from).next_back().filter(touches).map_or(from, |(begin, _)| *begin);
+        let end = match self.0.get(&to) {
+            Some(&(end, other)) if other == owner => {
+                self.0.remove(&to);
+                end
+            }
+            _ => to,
+        };
+        self.0.insert(from, (end, owner));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn transfer(rank: u32, kind: Kind, begin: u64, pieces: &[(u64, u64)]) -> Transfer {
+        Transfer { rank, opening: 1, kind, begin, end: begin + 1, pieces: pieces.to_vec() }
+    }
+
+    #[test]
+    fn bytes_are_own_read_again_or_of_others() {
+        let list = [
+            transfer(0, Kind::Write, 0, &[(0, 10)]),
+            transfer(1, Kind::Write, 1, &[(4, 2)]),
+            transfer(0, Kind::Read, 2, &[(0, 12)]),
+            transfer(0, Kind::Read, 3, &[(5, 7)]),
+        ];
+        let found = Reads { bytes: 19, own: 8 + 4, again: 1 + 2, of_others: 2 + 1, distinct: 12 };
+        assert_eq!(reads(&list), BTreeMap::from([(0, found)]));
+    }
+
+    /// Byte by byte.
+    fn plain(list: &[Transfer]) -> BTreeMap<u32, Reads> {
+        let (mut writer, mut seen) = (BTreeMap::new(), std::collections::BTreeSet::new());
+        let mut all: BTreeMap<u32, Reads> = BTreeMap::new();
+        for it in list {
+            for byte in it.pieces.iter().flat_map(|&(at, length)| at..at + length) {
+                if it.kind == Kind::Write {
+                    writer.insert(byte, it.rank);
+                    continue;
+                }
+                let reads = all.entry(it.rank).or_default();
+                let is_new = seen.insert((it.rank, it.opening, byte));
+                let own = writer.get(&byte) == Some(&it.rank);
+                reads.bytes += 1;
+                reads.own += u64::from(own);
+                reads.again += u64::from(!own && !is_new);
+                reads.of_others += u64::from(!own && writer.contains_key(&byte));
+                reads.distinct += u64::from(is_new);
+            }
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_say_what_bytes_say(list in prop::collection::vec((0..3_u32, 0..2_u64, any::<bool>(), prop::collection::vec((0..40_u64, 1..12_u64), 1..3)), 0..40)) {
+            let kind = |reads| if reads { Kind::Read } else { Kind::Write };
+            let list: Vec<Transfer> = (0..).zip(list).map(|(begin, (rank, opening, reads, pieces))| {
+                Transfer { opening, ..transfer(rank, kind(reads), begin, &pieces) }
+            }).collect();
+            prop_assert_eq!(reads(&list), plain(&list));
+        }
+    }
+}

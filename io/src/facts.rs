@@ -1,0 +1,74 @@
+//! What is known of a file (io.md 4.5).
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::access::Access;
+use crate::operation::Operation;
+use crate::sizes::{Bins, bin};
+
+/// What was done to a file; ranks add theirs up.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct FileFacts {
+    /// How often it was opened.
+    pub opens: u64,
+    /// Members of the largest communicator that opened it.
+    pub members: Option<u64>,
+    /// The largest size in bytes that somebody knew.
+    pub size: Option<u64>,
+    /// How often it was flushed.
+    pub flushes: u64,
+    /// Hints that it was opened with, `key=value;…`.
+    pub hints: BTreeSet<String>,
+    /// Views that were set: bytes of the etype, and the filetype as text, if they are known.
+    pub views: BTreeSet<(Option<u64>, Option<String>)>,
+    /// Operations by kind of access, in their order.
+    pub accesses: Vec<AccessTotals>,
+}
+
+/// The operations of one kind of access.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AccessTotals {
+    /// The kind.
+    pub access: Access,
+    /// Number of operations.
+    pub operations: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// How many operations have how many bytes.
+    pub sizes: Bins,
+}
+
+impl FileFacts {
+    /// Adds those of others.
+    pub fn merge(&mut self, other: &FileFacts) {
+        self.opens = self.opens.saturating_add(other.opens);
+        self.flushes = self.flushes.saturating_add(other.flushes);
+        (self.members, self.size) = (self.members.max(other.members), self.size.max(other.size));
+        self.hints.extend(other.hints.iter().cloned());
+        self.views.extend(other.views.iter().cloned());
+        for their in &other.accesses {
+            let own = self.totals(their.access);
+            own.operations = own.operations.saturating_add(their.operations);
+            own.bytes = own.bytes.saturating_add(their.bytes);
+            own.sizes.iter_mut().zip(their.sizes).for_each(|(own, their)| *own = own.saturating_add(their));
+        }
+    }
+
+    pub(crate) fn add(&mut self, operation: &Operation) {
+        let totals = self.totals(operation.access);
+        totals.operations += 1;
+        totals.bytes = totals.bytes.saturating_add(operation.size);
+        totals.sizes[bin(operation.size)] += 1;
+    }
+
+    fn totals(&mut self, access: Access) -> &mut AccessTotals {
+        let at = self.accesses.binary_search_by_key(&access, |it| it.access).unwrap_or_else(|at| {
+            self.accesses
+                .insert(at, AccessTotals { access, operations: 0, bytes: 0, sizes: Bins::default() });
+            at
+        });
+        &mut self.accesses[at]
+    }
+}

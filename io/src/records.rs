@@ -1,0 +1,100 @@
+//! Records of file access, as a walk takes them, and what comes out of it.
+
+use std::collections::BTreeMap;
+
+use crate::access::{Kind, Layer, Pointer};
+use crate::bytes::Transfer;
+use crate::facts::FileFacts;
+use crate::finding::Findings;
+use crate::simple::Simple;
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening<'a> {
+    /// Number of the file, the same at all ranks.
+    pub file: u32,
+    /// The library.
+    pub layer: Layer,
+    /// Members of the communicator, if there is one.
+    pub members: Option<u64>,
+    /// Whether the pointer begins at the end of the file.
+    pub append: bool,
+    /// Bytes of the file then, if they are known.
+    pub size: Option<u64>,
+    /// Whether caches are avoided.
+    pub direct: bool,
+    /// Hints, `key=value;…`, sorted.
+    pub hints: Option<&'a str>,
+    /// Whether views are recorded. If not, offsets are in etypes of an unknown view (io.md 3.3).
+    pub has_views: bool,
+}
+
+/// From where a seek counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Whence {
+    /// The begin of the file, or of the view.
+    Start,
+    /// The pointer.
+    Current,
+    /// Something else: the end, data, holes.
+    Other,
+}
+
+/// An operation that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Begin {
+    /// Whether it reads or writes.
+    pub kind: Kind,
+    /// Whether all members of the communicator call.
+    pub collective: bool,
+    /// Whether the call may return before the bytes have moved; so do calls in two parts.
+    pub non_blocking: bool,
+    /// What says where it begins.
+    pub pointer: Pointer,
+    /// Where it begins, in etypes: of explicit offsets; and of others if somebody knows it, such as after appending, or of the shared
+    /// pointer from [`ordered_offsets`](crate::ordered_offsets).
+    pub offset: Option<u64>,
+    /// Bytes asked for.
+    pub requested: Option<u64>,
+    /// When, in ticks of the clock.
+    pub begin: u64,
+    /// Communication calls that were completed (io.md 4.1).
+    pub tick: u64,
+    /// Blocking collective operations on all ranks that were completed (io.md 4.1).
+    pub epoch: u64,
+    /// Number of the call path.
+    pub call_path: u32,
+}
+
+/// What an operation is found by when it ends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Id {
+    /// The location.
+    pub location: u64,
+    /// The handle.
+    pub handle: u64,
+    /// The number of the record.
+    pub number: u64,
+}
+
+/// What a walk keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// Calls that communicate which a burst bears between two operations (io.md 4.2).
+    pub gap: u64,
+    /// Whether each transfer is kept, for bytes that are read again and blocks that are contended (io.md 5.2).
+    pub transfers: bool,
+}
+
+/// All that comes out of the records of a rank.
+#[derive(Clone, Default, Debug)]
+pub struct Walked {
+    /// Its simple phases, by file.
+    pub simple: Vec<Simple>,
+    /// What it did to each file.
+    pub facts: BTreeMap<u32, FileFacts>,
+    /// Its transfers by file, if they were to be kept.
+    pub transfers: BTreeMap<u32, Vec<Transfer>>,
+    /// What is wrong or unknown.
+    pub findings: Findings,
+}

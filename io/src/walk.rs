@@ -1,0 +1,394 @@
+//! From records of file access of one rank to its simple phases: who has which pointer and view (io.md 3.2).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use crate::access::{Access, Layer, Pointer};
+use crate::bytes::Transfer;
+use crate::finding::Finding;
+use crate::numbers::{moved, offset};
+use crate::operation::Operation;
+use crate::pointer::advanced;
+use crate::records::{Begin, Id, Opening, Settings, Walked, Whence};
+use crate::simple::Manner;
+use crate::stream::Stream;
+use crate::view::{SetView, View};
+
+/// The records of one rank, in the order of time.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    rank: u32,
+    settings: Settings,
+    handles: BTreeMap<u64, Handle>,
+    /// Pointers and views, which handles that were duplicated share.
+    descriptions: BTreeMap<u64, Description>,
+    next: u64,
+    files: BTreeMap<u32, File>,
+    /// Operations that have begun: file, and position among all of it.
+    begun: BTreeMap<Id, Vec<(u32, u64)>>,
+    walked: Walked,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Handle {
+    file: u32,
+    layer: Layer,
+    description: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Description {
+    handles: u64,
+    opening: u64,
+    /// In etypes.
+    pointer: Option<u64>,
+    view: Arc<View>,
+    manner: Manner,
+    has_views: bool,
+}
+
+/// The operations of a file.
+#[derive(Clone, Debug)]
+struct File {
+    stream: Stream,
+    openings: u64,
+    /// Operations that have begun, from the first one on that is not complete.
+    pending: VecDeque<Pending>,
+    /// How many came before these.
+    before: u64,
+    /// When the last one began.
+    last: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Pending {
+    operation: Operation,
+    requested: Option<u64>,
+    description: u64,
+    view: Arc<View>,
+    state: State,
+    is_flushed: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Begun,
+    Complete,
+    LeftOut,
+}
+
+impl Walk {
+    /// Nothing has happened yet.
+    pub fn new(rank: u32, settings: Settings) -> Walk {
+        Walk {
+            rank,
+            settings,
+            handles: BTreeMap::new(),
+            descriptions: BTreeMap::new(),
+            next: 0,
+            files: BTreeMap::new(),
+            begun: BTreeMap::new(),
+            walked: Walked::default(),
+        }
+    }
+
+    /// A handle is made.
+    pub fn create(&mut self, handle: u64, opening: &Opening) {
+        if self.handles.contains_key(&handle) {
+            self.find(Finding::OpenedAgain);
+            self.destroy(handle);
+        }
+        let facts = self.walked.facts.entry(opening.file).or_default();
+        facts.opens += 1;
+        facts.members = facts.members.max(opening.members);
+        facts.size = facts.size.max(opening.size);
+        facts.hints.extend(opening.hints.map(str::to_owned));
+        let (rank, gap) = (self.rank, self.settings.gap);
+        let file = self.files.entry(opening.file).or_insert_with(|| File {
+            stream: Stream::new(rank, opening.file, gap),
+            openings: 0,
+            pending: VecDeque::new(),
+            before: 0,
+            last: 0,
+        });
+        file.openings += 1;
+        let manner =
+            Manner { direct: opening.direct, preallocated: false, hints: opening.hints.map(str::to_owned) };
+        let description = Description {
+            handles: 1,
+            opening: file.openings,
+            pointer: if opening.append { opening.size } else { Some(0) },
+            view: Arc::new(View::bytes()),
+            manner,
+            has_views: opening.has_views,
+        };
+        self.describe(opening.file, &description);
+        self.handles
+            .insert(handle, Handle { file: opening.file, layer: opening.layer, description: self.next });
+        self.descriptions.insert(self.next, description);
+        self.next += 1;
+    }
+
+    /// A handle is duplicated: both share one pointer.
+    pub fn duplicate(&mut self, old: u64, new: u64) {
+        let Some(handle) = self.handle(old) else { return };
+        if new == old {
+            return;
+        }
+        if self.handles.contains_key(&new) {
+            self.find(Finding::OpenedAgain);
+            self.destroy(new);
+        }
+        if let Some(description) = self.descriptions.get_mut(&handle.description) {
+            description.handles += 1;
+        }
+        self.handles.insert(new, handle);
+    }
+
+    /// A handle is closed.
+    pub fn destroy(&mut self, handle: u64) {
+        let Some(Handle { description, .. }) = self.handle(handle) else { return };
+        self.handles.remove(&handle);
+        if let Some(shared) = self.descriptions.get_mut(&description) {
+            shared.handles = shared.handles.saturating_sub(1);
+            if shared.handles == 0 {
+                self.descriptions.remove(&description);
+            }
+        }
+    }
+
+    /// The individual pointer moves: in etypes for MPI-IO, in bytes else. The result is where it is then, if that was recorded.
+    pub fn seek(&mut self, handle: u64, request: i64, whence: Whence, result: Option<u64>) {
+        if let Some(description) = self.description(handle) {
+            description.pointer = result.or_else(|| match whence {
+                Whence::Start => offset(request.into()),
+                Whence::Current => description.pointer.and_then(|pointer| moved(pointer, request.into())),
+                Whence::Other => None,
+            });
+        }
+    }
+
+    /// A view is set; the pointer goes to its begin.
+    pub fn set_view(&mut self, handle: u64, set: &SetView) {
+        let (view, finding) = View::new(set);
+        if let Some(finding) = finding {
+            self.find(finding);
+        }
+        let Some(description) = self.description(handle) else { return };
+        (description.pointer, description.view, description.has_views) = (Some(0), Arc::new(view), true);
+        let description = description.clone();
+        let Some(Handle { file, .. }) = self.handle(handle) else { return };
+        self.describe(file, &description);
+        let facts = self.walked.facts.entry(file).or_default();
+        facts.views.insert((set.etype, set.text.map(str::to_owned)));
+    }
+
+    /// Hints of an open file change, or room is reserved for it.
+    pub fn set_manner(&mut self, handle: u64, change: impl FnOnce(&mut Manner)) {
+        let Some(description) = self.description(handle) else { return };
+        change(&mut description.manner);
+        let description = description.clone();
+        let Some(Handle { file, .. }) = self.handle(handle) else { return };
+        self.describe(file, &description);
+        self.walked.facts.entry(file).or_default().hints.extend(description.manner.hints);
+    }
+
+    /// A file has so many bytes.
+    pub fn set_size(&mut self, file: u32, size: u64) {
+        let facts = self.walked.facts.entry(file).or_default();
+        facts.size = facts.size.max(Some(size));
+    }
+
+    /// A file is flushed.
+    pub fn flush(&mut self, handle: u64) {
+        let Some(Handle { file, .. }) = self.handle(handle) else { return };
+        self.walked.facts.entry(file).or_default().flushes += 1;
+        if let Some(file) = self.files.get_mut(&file) {
+            match file.pending.back_mut() {
+                Some(last) => last.is_flushed = true,
+                None => file.stream.flush(),
+            }
+        }
+    }
+
+    /// An operation begins. Those of one id end innermost first.
+    pub fn begin(&mut self, id: Id, begin: &Begin) {
+        let Some(handle) = self.handle(id.handle) else { return };
+        let Some(description) = self.descriptions.get_mut(&handle.description) else { return };
+        let etype = description.view.etype();
+        let own = if begin.pointer == Pointer::Individual { description.pointer } else { None };
+        let at = begin.offset.or(own);
+        let offset = at.zip(etype).and_then(|(at, etype)| offset(i128::from(at) * i128::from(etype)));
+        if begin.pointer == Pointer::Individual {
+            description.pointer = if begin.non_blocking { advanced(at, begin.requested, etype) } else { at };
+        }
+        let Some(file) = self.files.get_mut(&handle.file) else { return };
+        let is_late = begin.begin < file.last;
+        file.last = file.last.max(begin.begin);
+        let operation = Operation {
+            access: Access {
+                kind: begin.kind,
+                layer: handle.layer,
+                collective: begin.collective,
+                non_blocking: begin.non_blocking,
+                pointer: begin.pointer,
+            },
+            opening: description.opening,
+            offset,
+            first: None,
+            length: 0,
+            size: 0,
+            tick: begin.tick,
+            epoch: begin.epoch,
+            begin: begin.begin,
+            end: begin.begin,
+            call_path: begin.call_path,
+        };
+        let position = file.before + crate::numbers::count(file.pending.len());
+        file.pending.push_back(Pending {
+            operation,
+            requested: begin.requested,
+            description: handle.description,
+            view: description.view.clone(),
+            state: State::Begun,
+            is_flushed: false,
+        });
+        self.begun.entry(id).or_default().push((handle.file, position));
+        if is_late {
+            self.find(Finding::OutOfOrder);
+        }
+    }
+
+    /// An operation is complete, and has moved so many bytes, if that is known; else it has moved what was asked for.
+    pub fn complete(&mut self, id: Id, end: u64, moved: Option<u64>) {
+        self.end(id, Some(end), moved);
+    }
+
+    /// An operation is cancelled.
+    pub fn cancel(&mut self, id: Id) {
+        self.end(id, None, None);
+    }
+
+    fn end(&mut self, id: Id, end: Option<u64>, moved: Option<u64>) {
+        let Some((number, position)) = self.begun.get_mut(&id).and_then(Vec::pop) else {
+            return self.find(Finding::NeverBegun);
+        };
+        if self.begun.get(&id).is_some_and(Vec::is_empty) {
+            self.begun.remove(&id);
+        }
+        let Some(file) = self.files.get_mut(&number) else { return };
+        let index = usize::try_from(position - file.before).ok();
+        let Some(pending) = index.and_then(|index| file.pending.get_mut(index)) else { return };
+        let size = moved.or(pending.requested).filter(|size| i64::try_from(*size).is_ok());
+        let Operation { access, offset, .. } = pending.operation;
+        if access.pointer == Pointer::Individual
+            && !access.non_blocking
+            && let Some(description) = self.descriptions.get_mut(&pending.description)
+        {
+            let etype = pending.view.etype();
+            description.pointer =
+                advanced(description.pointer, if end.is_some() { size } else { Some(0) }, etype);
+        }
+        let mut findings = Vec::new();
+        match (end, size) {
+            (Some(end), Some(size)) => {
+                let place = offset.map(|offset| pending.view.place(offset, size));
+                if size > 0 && place.is_none_or(|place| place.first.is_none()) {
+                    findings.push(Finding::UnknownOffset);
+                }
+                if end < pending.operation.begin {
+                    findings.push(Finding::EndsBeforeBegin);
+                }
+                let begin = pending.operation.begin;
+                pending.operation = Operation {
+                    first: place.and_then(|place| place.first),
+                    length: place.map_or(size, |place| place.length),
+                    size,
+                    end: end.max(begin),
+                    ..pending.operation
+                };
+                pending.state = State::Complete;
+            }
+            (Some(_), None) => {
+                findings.push(Finding::UnknownBytes);
+                pending.state = State::LeftOut;
+            }
+            (None, _) => {
+                findings.push(Finding::NeverComplete);
+                pending.state = State::LeftOut;
+            }
+        }
+        findings.into_iter().for_each(|finding| self.find(finding));
+        self.settle(number);
+    }
+
+    /// Hands operations on whose predecessors are complete.
+    fn settle(&mut self, number: u32) {
+        let Some(file) = self.files.get_mut(&number) else { return };
+        while file.pending.front().is_some_and(|it| it.state != State::Begun)
+            && let Some(pending) = file.pending.pop_front()
+        {
+            file.before += 1;
+            if pending.state == State::Complete {
+                self.walked.facts.entry(number).or_default().add(&pending.operation);
+                file.stream.push(pending.operation);
+                if self.settings.transfers
+                    && let Some(pieces) = pending.pieces()
+                {
+                    let transfer = Transfer::new(self.rank, &pending.operation, pieces);
+                    self.walked.transfers.entry(number).or_default().push(transfer);
+                }
+            }
+            if pending.is_flushed {
+                file.stream.flush();
+            }
+        }
+    }
+
+    /// All simple phases, and what else was found. What has not ended is left out.
+    pub fn finish(mut self) -> Walked {
+        let numbers: Vec<u32> = self.files.keys().copied().collect();
+        for number in numbers {
+            let Some(file) = self.files.get_mut(&number) else { continue };
+            let open = file.pending.iter_mut().filter(|it| it.state == State::Begun);
+            let count = open.map(|it| it.state = State::LeftOut).count();
+            (0..count).for_each(|_| self.walked.findings.add(Finding::NeverComplete));
+            self.settle(number);
+        }
+        self.walked.simple = self.files.into_values().flat_map(|file| file.stream.finish()).collect();
+        self.walked
+    }
+
+    fn describe(&mut self, file: u32, description: &Description) {
+        if let Some(file) = self.files.get_mut(&file) {
+            file.stream.open(description.opening, description.manner.clone(), description.has_views);
+        }
+    }
+
+    fn handle(&mut self, handle: u64) -> Option<Handle> {
+        let found = self.handles.get(&handle).copied();
+        if found.is_none() {
+            self.find(Finding::NotOpen);
+        }
+        found
+    }
+
+    fn description(&mut self, handle: u64) -> Option<&mut Description> {
+        let handle = self.handle(handle)?;
+        self.descriptions.get_mut(&handle.description)
+    }
+
+    fn find(&mut self, finding: Finding) {
+        self.walked.findings.add(finding);
+    }
+}
+
+impl Pending {
+    /// Its pieces in the file, if they are known.
+    fn pieces(&self) -> Option<Vec<(u64, u64)>> {
+        self.view.through(self.operation.offset?, self.operation.size)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+use super::*;
+use crate::Steps;
+use crate::access::Kind;
+use crate::pointer::ordered_offsets;
+
+const BEGIN: Begin = Begin {
+    kind: Kind::Write,
+    collective: false,
+    non_blocking: false,
+    pointer: Pointer::Individual,
+    offset: None,
+    requested: Some(8),
+    begin: 0,
+    tick: 0,
+    epoch: 0,
+    call_path: 0,
+};
+const OPENING: Opening = Opening {
+    file: 7,
+    layer: Layer::Mpi,
+    members: Some(4),
+    append: false,
+    size: None,
+    direct: false,
+    hints: None,
+    has_views: true,
+};
+
+fn id(handle: u64) -> Id {
+    Id { location: 0, handle, number: 1 }
+}
+
+fn opened() -> Walk {
+    let mut walk = Walk::new(3, Settings { gap: 4, transfers: true });
+    walk.create(1, &OPENING);
+    walk
+}
+
+fn transfer(walk: &mut Walk, handle: u64, bytes: u64) {
+    walk.begin(id(handle), &BEGIN);
+    walk.complete(id(handle), 1, Some(bytes));
+}
+
+/// Where the pieces of all transfers are, and findings.
+fn pieces(walk: Walk) -> (Vec<(u64, u64)>, Vec<(Finding, u64)>) {
+    let walked = walk.finish();
+    let pieces = walked.transfers.into_values().flatten().flat_map(|it| it.pieces).collect();
+    (pieces, walked.findings.0.into_iter().collect())
+}
+
+#[test]
+fn pointers_move_with_transfers_and_seeks() {
+    let mut walk = opened();
+    transfer(&mut walk, 1, 8);
+    transfer(&mut walk, 1, 4);
+    walk.seek(1, 100, Whence::Start, None);
+    transfer(&mut walk, 1, 8);
+    walk.seek(1, -8, Whence::Current, None);
+    transfer(&mut walk, 1, 8);
+    walk.seek(1, 0, Whence::Other, Some(500));
+    transfer(&mut walk, 1, 8);
+    walk.begin(id(1), &Begin { pointer: Pointer::Explicit, offset: Some(900), ..BEGIN });
+    walk.complete(id(1), 1, None);
+    transfer(&mut walk, 1, 1);
+    let all = [(0, 8), (8, 4), (100, 8), (100, 8), (500, 8), (900, 8), (508, 1)];
+    assert_eq!(pieces(walk), (all.to_vec(), vec![]));
+}
+
+#[test]
+fn duplicated_handles_share_one_pointer_until_the_last_is_closed() {
+    let mut walk = opened();
+    walk.duplicate(1, 2);
+    transfer(&mut walk, 1, 8);
+    transfer(&mut walk, 2, 8);
+    walk.destroy(1);
+    transfer(&mut walk, 2, 8);
+    walk.destroy(2);
+    assert!(walk.descriptions.is_empty());
+    assert_eq!(pieces(walk).0, [(0, 8), (8, 8), (16, 8)]);
+}
+
+#[test]
+fn views_are_in_etypes_and_begin_at_0() {
+    let mut walk = opened();
+    transfer(&mut walk, 1, 8);
+    let view =
+        SetView { displacement: 1000, etype: Some(8), text: Some("r(0,32,b16)"), ..SetView::default() };
+    walk.set_view(1, &view);
+    transfer(&mut walk, 1, 24);
+    walk.seek(1, 1, Whence::Current, None);
+    transfer(&mut walk, 1, 8);
+    assert_eq!(pieces(walk).0, [(0, 8), (1000, 16), (1032, 8), (1064, 8)]);
+}
+
+#[test]
+fn non_blocking_transfers_move_the_pointer_when_they_begin_and_keep_their_order() {
+    let mut walk = opened();
+    let begin = Begin { non_blocking: true, ..BEGIN };
+    let id = |number| Id { number, ..id(1) };
+    walk.begin(id(1), &begin);
+    walk.begin(id(2), &Begin { begin: 1, ..begin });
+    walk.begin(id(3), &Begin { begin: 2, ..begin });
+    walk.complete(id(3), 9, Some(8));
+    walk.cancel(id(2));
+    walk.complete(id(1), 8, Some(8));
+    assert_eq!(pieces(walk), (vec![(0, 8), (16, 8)], vec![(Finding::NeverComplete, 1)]));
+}
+
+#[test]
+fn appending_begins_at_the_end() {
+    let mut walk = opened();
+    walk.create(2, &Opening { append: true, size: Some(50), ..OPENING });
+    transfer(&mut walk, 2, 8);
+    walk.begin(id(2), &Begin { offset: Some(70), ..BEGIN });
+    walk.complete(id(2), 1, Some(8));
+    transfer(&mut walk, 2, 8);
+    walk.create(3, &Opening { append: true, ..OPENING });
+    transfer(&mut walk, 3, 8);
+    let walked = walk.finish();
+    assert_eq!(walked.findings.0, BTreeMap::from([(Finding::UnknownOffset, 1)]));
+    assert_eq!((walked.facts[&7].opens, walked.facts[&7].size), (3, Some(50)));
+    let places: Vec<_> = walked.transfers[&7].iter().map(|it| (it.opening, it.pieces[0].0)).collect();
+    assert_eq!(places, [(2, 50), (2, 70), (2, 78)]);
+}
+
+#[test]
+fn ordered_transfers_lie_behind_each_other() {
+    let offsets = ordered_offsets(5, 4, &[vec![8, 0, 4], vec![4, 4, 4]]);
+    assert_eq!(offsets, [[5, 7, 7].map(Some), [8, 9, 10].map(Some)]);
+    assert_eq!(ordered_offsets(1 << 62, 1, &[vec![1 << 62, 1]])[0], [Some(1 << 62), None]);
+    assert_eq!(ordered_offsets(0, 0, &[vec![1, 1]])[0], [Some(0), None]);
+}
+
+#[test]
+fn what_cannot_be_is_found_and_survived() {
+    let mut walk = opened();
+    transfer(&mut walk, 99, 8);
+    walk.destroy(99);
+    walk.create(1, &OPENING);
+    walk.destroy(1);
+    walk.destroy(1);
+    walk.create(1, &OPENING);
+    walk.complete(Id { number: 5, ..id(1) }, 0, None);
+    walk.begin(id(1), &Begin { begin: 9, requested: None, ..BEGIN });
+    walk.complete(id(1), 3, None);
+    walk.begin(id(1), &BEGIN);
+    let findings: Vec<_> = walk.finish().findings.0.into_iter().collect();
+    let expected = [
+        (Finding::UnknownBytes, 1),
+        (Finding::NotOpen, 3),
+        (Finding::OpenedAgain, 1),
+        (Finding::NeverBegun, 2),
+        (Finding::NeverComplete, 1),
+        (Finding::OutOfOrder, 1),
+    ];
+    assert_eq!(findings, expected);
+}
+
+#[test]
+fn offsets_of_unknown_views_are_taken_as_consecutive() {
+    let mut walk = Walk::new(0, Settings { gap: 4, transfers: false });
+    walk.create(1, &Opening { has_views: false, ..OPENING });
+    for at in 0..12 {
+        walk.begin(
+            id(1),
+            &Begin { pointer: Pointer::Explicit, offset: Some(at * 10), collective: true, ..BEGIN },
+        );
+        walk.complete(id(1), 1, Some(400));
+    }
+    let simple = walk.finish().simple;
+    assert_eq!((simple.len(), simple[0].rep, simple[0].is_view_known), (1, 12, false));
+    assert_eq!(simple[0].lanes[0].steps, [Steps { step: 400, length: 400, count: 11 }]);
+}

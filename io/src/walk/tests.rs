@@ -41,8 +41,11 @@ fn transfer(walk: &mut Walk, handle: u64, bytes: u64) {
     walk.complete(id(handle), 1, Some(bytes));
 }
 
+/// Offsets and lengths.
+type Pieces = Vec<(u64, u64)>;
+
 /// Where the pieces of all transfers are, and findings.
-fn pieces(walk: Walk) -> (Vec<(u64, u64)>, Vec<(Finding, u64)>) {
+fn pieces(walk: Walk) -> (Pieces, Vec<(Finding, u64)>) {
     let walked = walk.finish();
     let pieces = walked.transfers.into_values().flatten().flat_map(|it| it.pieces).collect();
     (pieces, walked.findings.0.into_iter().collect())

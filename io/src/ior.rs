@@ -45,18 +45,18 @@ impl Command {
     pub fn writing(&self) -> Command {
         Command { kind: Kind::Write, reorder: false, ..self.clone() }
     }
-}
 
-/// One line for a shell; the file is `FILE`.
-impl fmt::Display for Command {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Assignments of hints, each with a blank behind it.
+    pub(crate) fn hints(&self) -> String {
         let hints = self.manner.hints.iter().flat_map(|hints| hints.split(';'));
-        for (key, value) in hints.filter_map(|hint| hint.split_once('=')) {
-            write!(f, "{} ", quoted(&format!("IOR_HINT__MPI__{}={}", key.trim(), value.trim())))?;
-        }
+        let assigned = hints.filter_map(|hint| hint.split_once('='));
+        assigned.map(|(key, value)| quoted(key.trim(), value.trim()) + " ").collect()
+    }
+
+    /// Options but for the file.
+    pub(crate) fn arguments(&self) -> String {
         let api = if self.is_mpi { "MPIIO" } else { "POSIX" };
         let Command { tasks, block, transfer, segments, .. } = self;
-        write!(f, "ior -a {api} -N {tasks} -b {block} -t {transfer} -s {segments}")?;
         let writes = self.kind == Kind::Write;
         let options = [
             (self.collective, " -c"),
@@ -70,20 +70,27 @@ impl fmt::Display for Command {
             (writes, " -w"),
             (!writes, " -r"),
         ];
-        options.iter().filter(|(holds, _)| *holds).try_for_each(|(_, option)| f.write_str(option))?;
-        f.write_str(" -k -o FILE")
+        let set: String = options.iter().filter(|(holds, _)| *holds).map(|(_, option)| *option).collect();
+        format!("-a {api} -N {tasks} -b {block} -t {transfer} -s {segments}{set} -k")
     }
 }
 
-/// A word for a shell, in which nothing is special; an assignment stays one.
-fn quoted(assignment: &str) -> String {
-    let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-    let name: String = name.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect();
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-/:,".contains(it);
-    match value.chars().all(is_plain) {
-        true => format!("{name}={value}"),
-        false => format!("{name}='{}'", value.replace('\'', r"'\''")),
+/// One line for a shell; the file is `FILE`.
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}ior {} -o FILE", self.hints(), self.arguments())
     }
+}
+
+/// The assignment of a hint for a shell, in which nothing of the value is special.
+fn quoted(key: &str, value: &str) -> String {
+    let name: String = key.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect();
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-/:,".contains(it);
+    let value = match value.chars().all(is_plain) {
+        true => value.to_owned(),
+        false => format!("'{}'", value.replace('\'', r"'\''")),
+    };
+    format!("IOR_HINT__MPI__{name}={value}")
 }
 
 /// Commands for each operation of the pattern of a phase, and remarks on what they do not reproduce, sorted. There are none if no data
@@ -126,4 +133,43 @@ pub fn commands(phase: &Phase, reads_others: bool) -> (Vec<Command>, Vec<String>
         });
     }
     (commands, remarks.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_and_hints_are_those_of_the_phase() {
+        let manner =
+            Manner { direct: true, preallocated: true, hints: Some("cb_nodes=2; x y=it's".to_owned()) };
+        let write = Command {
+            is_mpi: true,
+            kind: Kind::Write,
+            tasks: 2,
+            block: 16,
+            transfer: 8,
+            segments: 1,
+            collective: true,
+            per_process: true,
+            random: true,
+            reorder: true,
+            flushes: Flushes::Each,
+            manner,
+        };
+        let hints = r"IOR_HINT__MPI__cb_nodes=2 IOR_HINT__MPI__x_y='it'\''s' ";
+        let options = "ior -a MPIIO -N 2 -b 16 -t 8 -s 1 -c -F -z -C -Y --mpiio.preallocate -w -k -o FILE";
+        assert_eq!(write.to_string(), format!("{hints}{options}"));
+        let read = Command {
+            is_mpi: false,
+            kind: Kind::Read,
+            manner: Manner { hints: None, ..write.manner.clone() },
+            ..write
+        };
+        assert_eq!(
+            read.to_string(),
+            "ior -a POSIX -N 2 -b 16 -t 8 -s 1 -c -F -z -C --posix.odirect -r -k -o FILE"
+        );
+        assert!(!read.writing().reorder && read.writing().kind == Kind::Write);
+    }
 }

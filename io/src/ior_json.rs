@@ -117,7 +117,7 @@ pub(crate) fn median(numbers: &mut [f64]) -> f64 {
     numbers.sort_by(f64::total_cmp);
     let middle = numbers.len() / 2;
     match (numbers.get(middle), middle.checked_sub(1).and_then(|below| numbers.get(below))) {
-        (Some(above), Some(below)) if numbers.len() % 2 == 0 => f64::midpoint(*below, *above),
+        (Some(above), Some(below)) if numbers.len().is_multiple_of(2) => f64::midpoint(*below, *above),
         (Some(number), _) => *number,
         (None, _) => 0.0,
     }

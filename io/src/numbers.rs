@@ -45,6 +45,11 @@ pub(crate) fn offset(number: i128) -> Option<u64> {
     i64::try_from(number).ok().and_then(|number| u64::try_from(number).ok())
 }
 
+/// So many times a number of bytes, if that can be an offset.
+pub(crate) fn times(number: u64, bytes: u64) -> Option<u64> {
+    number.checked_mul(bytes).filter(|product| i64::try_from(*product).is_ok())
+}
+
 /// For rates and shares.
 #[expect(clippy::cast_precision_loss, reason = "rates and shares are rounded when they are shown")]
 pub(crate) fn to_f64(number: u64) -> f64 {
@@ -67,6 +72,7 @@ mod tests {
     fn offsets_are_below_2_to_the_63() {
         let last = (1 << 63) - 1;
         assert_eq!((moved(last, 0), moved(last, 1), moved(0, -1)), (Some(last), None, None));
+        assert_eq!((times(1 << 32, 1 << 31), times(u64::MAX, u64::MAX), times(3, 4)), (None, None, Some(12)));
         assert_eq!((distance(last, 0), distance(0, u64::MAX)), (-i64::MAX, i64::MAX));
     }
 }

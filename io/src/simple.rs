@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{Access, Pointer};
 use crate::burst::{Burst, Entry};
-use crate::numbers::{distance, sum};
+use crate::numbers::{distance, sum, times};
 use crate::repetition::{Same, repeats};
 use crate::sizes::core;
 
@@ -153,7 +153,6 @@ impl Simple {
 
     /// Takes offsets as multiples of a size for each explicit access of a kind (io.md 3.3): the etype of an unknown view.
     pub(crate) fn scale(&mut self, factor: impl Fn(Access) -> u64) {
-        let times = |number: u64, by: u64| crate::numbers::offset(i128::from(number) * i128::from(by));
         let factors: Vec<u64> = self
             .pattern
             .iter()

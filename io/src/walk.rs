@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::access::{Access, Layer, Pointer};
 use crate::bytes::Transfer;
 use crate::finding::Finding;
-use crate::numbers::{moved, offset};
+use crate::numbers::{moved, offset, times};
 use crate::operation::Operation;
 use crate::pointer::advanced;
 use crate::records::{Begin, Id, Opening, Settings, Walked, Whence};
@@ -218,7 +218,7 @@ impl Walk {
         let etype = description.view.etype();
         let own = if begin.pointer == Pointer::Individual { description.pointer } else { None };
         let at = begin.offset.or(own);
-        let offset = at.zip(etype).and_then(|(at, etype)| offset(i128::from(at) * i128::from(etype)));
+        let offset = at.zip(etype).and_then(|(at, etype)| times(at, etype));
         if begin.pointer == Pointer::Individual {
             description.pointer = if begin.non_blocking { advanced(at, begin.requested, etype) } else { at };
         }

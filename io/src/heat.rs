@@ -1,0 +1,188 @@
+//! Bytes over the time of a run, by rank and by place in a file (io.md 6).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::access::Kind;
+use crate::bytes::Transfer;
+use crate::numbers::sum;
+
+/// Most rows and columns.
+const BINS: u64 = 200;
+
+/// Bytes read and written in bins of equal width.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Grid {
+    /// What the first row begins with.
+    pub low: u64,
+    /// What is behind the last row.
+    pub high: u64,
+    /// Number of rows.
+    pub rows: u64,
+    /// Bytes read, row by row, each with all columns.
+    pub read: Vec<u64>,
+    /// Bytes written.
+    pub written: Vec<u64>,
+}
+
+/// Bytes over time.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Heat {
+    /// When the first column begins, in ticks of the clock.
+    pub begin: u64,
+    /// When the last column ends.
+    pub end: u64,
+    /// Number of columns.
+    pub columns: u64,
+    /// Rows are ranks.
+    pub ranks: Grid,
+    /// Number of the file with most bytes, if there is one.
+    pub file: Option<u32>,
+    /// Rows are places in that file, in bytes.
+    pub places: Grid,
+}
+
+/// Bytes over the time of a run, from all transfers of each file. Amounts are shared in proportion to overlap.
+pub fn heat(transfers: &BTreeMap<u32, Vec<Transfer>>, begin: u64, end: u64, ranks: u64) -> Heat {
+    let time = Axis { low: begin, high: end, bins: BINS.min(end.saturating_sub(begin)).max(1) };
+    let bytes = |list: &[Transfer]| sum(list.iter().map(Transfer::size));
+    let largest = transfers.iter().max_by_key(|(number, list)| (bytes(list), std::cmp::Reverse(**number)));
+    let mut by_rank = Grid::new(0, ranks, time.bins);
+    for it in transfers.values().flatten() {
+        by_rank.add(it, &[(it.rank.into(), u64::from(it.rank) + 1, it.size())], time);
+    }
+    let mine = largest.map_or(&[][..], |(_, list)| list);
+    let ends = || mine.iter().flat_map(|it| &it.pieces).map(|(at, length)| at.saturating_add(*length));
+    let first = mine.iter().flat_map(|it| &it.pieces).map(|(at, _)| *at).min().unwrap_or(0);
+    let mut by_place = Grid::new(first, ends().max().unwrap_or(0), time.bins);
+    for it in mine {
+        let pieces: Vec<_> =
+            it.pieces.iter().map(|&(at, length)| (at, at.saturating_add(length), length)).collect();
+        by_place.add(it, &pieces, time);
+    }
+    let file = largest.map(|(number, _)| *number);
+    Heat { begin, end, columns: time.bins, ranks: by_rank, file, places: by_place }
+}
+
+impl Grid {
+    fn new(low: u64, high: u64, columns: u64) -> Grid {
+        let rows = BINS.min(high.saturating_sub(low)).max(1);
+        let cells = usize::try_from(rows * columns).unwrap_or(0);
+        Grid { low, high, rows, read: vec![0; cells], written: vec![0; cells] }
+    }
+
+    /// Adds the bytes of a transfer in ranges of rows.
+    fn add(&mut self, transfer: &Transfer, ranges: &[(u64, u64, u64)], time: Axis) {
+        let rows = Axis { low: self.low, high: self.high, bins: self.rows };
+        let mut by_row: BTreeMap<u64, u64> = BTreeMap::new();
+        for &(from, to, bytes) in ranges {
+            rows.share(from, to, bytes, |row, bytes| {
+                let all = by_row.entry(row).or_default();
+                *all = all.saturating_add(bytes);
+            });
+        }
+        let cells = if transfer.kind == Kind::Read { &mut self.read } else { &mut self.written };
+        for (row, bytes) in by_row {
+            time.share(transfer.begin, transfer.end, bytes, |column, bytes| {
+                let cell = usize::try_from(row * time.bins + column).ok().and_then(|at| cells.get_mut(at));
+                if let Some(cell) = cell {
+                    *cell = cell.saturating_add(bytes);
+                }
+            });
+        }
+    }
+}
+
+/// A range in bins of equal width.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    low: u64,
+    high: u64,
+    bins: u64,
+}
+
+impl Axis {
+    /// The bin of a place; of those outside, the first or the last one.
+    fn bin(self, at: u64) -> u64 {
+        let width = u128::from(self.high.saturating_sub(self.low)).max(1);
+        let bin = u128::from(at.saturating_sub(self.low)) * u128::from(self.bins) / width;
+        crate::numbers::to_u64(bin).min(self.bins - 1)
+    }
+
+    /// Where a bin begins.
+    fn begin(self, bin: u64) -> u64 {
+        let width = u128::from(self.high.saturating_sub(self.low)) * u128::from(bin);
+        let bins = u128::from(self.bins);
+        self.low.saturating_add(crate::numbers::to_u64(width.div_ceil(bins)))
+    }
+
+    /// Shares an amount of a range among its bins: the sum is the amount.
+    fn share(self, from: u64, to: u64, amount: u64, mut with: impl FnMut(u64, u64)) {
+        let (first, last) = (self.bin(from), self.bin(to.saturating_sub(1).max(from)));
+        let long = u128::from(to.saturating_sub(from)).max(1);
+        let up_to = |at: u64| {
+            let part = u128::from(at.clamp(from, to.max(from)) - from);
+            crate::numbers::to_u64(u128::from(amount) * part / long)
+        };
+        let mut before = 0;
+        for bin in first..=last {
+            let all = if bin == last { amount } else { up_to(self.begin(bin + 1)) };
+            with(bin, all.saturating_sub(before));
+            before = all;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shares(axis: Axis, from: u64, to: u64, amount: u64) -> Vec<(u64, u64)> {
+        let mut all = Vec::new();
+        axis.share(from, to, amount, |bin, amount| all.push((bin, amount)));
+        all
+    }
+
+    #[test]
+    fn amounts_are_shared_in_proportion() {
+        let axis = Axis { low: 0, high: 100, bins: 10 };
+        assert_eq!(shares(axis, 5, 25, 40), [(0, 10), (1, 20), (2, 10)]);
+        assert_eq!(shares(axis, 20, 20, 7), [(2, 7)]);
+        assert_eq!(shares(axis, 90, 200, 7), [(9, 7)]);
+    }
+
+    #[test]
+    fn the_file_with_most_bytes_is_shown_by_place() {
+        let transfer = |rank, kind, begin, at, length| Transfer {
+            rank,
+            opening: 1,
+            kind,
+            begin,
+            end: begin + 10,
+            pieces: vec![(at, length)],
+        };
+        let files = BTreeMap::from([
+            (1, vec![transfer(0, Kind::Write, 0, 0, 4)]),
+            (2, vec![transfer(0, Kind::Write, 0, 100, 8), transfer(1, Kind::Read, 10, 104, 4)]),
+        ]);
+        let heat = heat(&files, 0, 20, 2);
+        assert_eq!(
+            (heat.columns, heat.file, heat.places.low, heat.places.high, heat.places.rows),
+            (20, Some(2), 100, 108, 8)
+        );
+        assert_eq!((heat.ranks.written.iter().sum::<u64>(), heat.ranks.read.iter().sum::<u64>()), (12, 4));
+        assert_eq!(heat.places.read[4 * 20..5 * 20].iter().sum::<u64>(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost(low: u64, wide: u64, bins in 1..=200_u64, from: u64, long: u64, amount: u64) {
+            let axis = Axis { low, high: low.saturating_add(wide), bins };
+            let all = shares(axis, from, from.saturating_add(long), amount);
+            prop_assert_eq!(all.iter().map(|it| u128::from(it.1)).sum::<u128>(), u128::from(amount));
+            prop_assert!(all.iter().all(|it| it.0 < bins));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The whole model of a run as JSON (io.md 6), and what of it the other outputs show.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::access::Kind;
+use crate::bytes::Reads;
+use crate::estimate::Estimate;
+use crate::facts::FileFacts;
+use crate::family::{Family, families};
+use crate::files::Files;
+use crate::finding::Findings;
+use crate::heat::Heat;
+use crate::ior::{Command, commands};
+use crate::mode::Mode;
+use crate::numbers::{sum, to_f64};
+use crate::phase::Phase;
+
+/// Version of the format.
+pub const VERSION: u32 = 1;
+
+/// Everything about the I/O of a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Model {
+    /// Version of the format, [`VERSION`].
+    pub replay_io: u32,
+    /// Ticks of the clock in a second.
+    pub resolution: u64,
+    /// Length of the run in ticks of the clock.
+    pub run: u64,
+    /// Similar phases, in the order of their first ones.
+    pub families: Vec<Family>,
+    /// All phases, in the order of their begin; numbers of families count from 1 on.
+    pub phases: Vec<Phase>,
+    /// Files by number.
+    pub files: BTreeMap<u32, FileEntry>,
+    /// What is wrong or unknown.
+    pub findings: Findings,
+    /// What the run would take elsewhere.
+    pub estimates: Vec<Estimate>,
+    /// Bytes over time, if transfers were kept.
+    pub heat: Option<Heat>,
+}
+
+/// A file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Its name.
+    pub name: String,
+    /// Name of its family.
+    pub family: String,
+    /// What was done to it.
+    pub facts: FileFacts,
+    /// What was read of it that need not be, if transfers were kept.
+    pub reads: Option<Reads>,
+}
+
+/// What a model is made of.
+#[derive(Clone, Default, Debug)]
+pub struct Parts {
+    /// Ticks of the clock in a second.
+    pub resolution: u64,
+    /// Length of the run in ticks of the clock.
+    pub run: u64,
+    /// All phases, in any order.
+    pub phases: Vec<Phase>,
+    /// Names of files.
+    pub files: Files,
+    /// What was done to files, of all ranks.
+    pub facts: BTreeMap<u32, FileFacts>,
+    /// What was read of files, of all ranks, if transfers were kept.
+    pub reads: BTreeMap<u32, Reads>,
+    /// What is wrong or unknown, of all ranks.
+    pub findings: Findings,
+    /// Bytes over time, if transfers were kept.
+    pub heat: Option<Heat>,
+}
+
+impl Model {
+    /// The model without estimates.
+    pub fn new(mut parts: Parts) -> Model {
+        parts.phases.sort_by(|one, other| (one.begin, &one.key).cmp(&(other.begin, &other.key)));
+        let entry = |(number, facts): (u32, FileFacts)| {
+            let (name, family) = (parts.files.name(number), parts.files.family(number));
+            let reads = parts.reads.get(&number).copied();
+            (number, FileEntry { name: name.to_owned(), family: family.to_owned(), facts, reads })
+        };
+        Model {
+            replay_io: VERSION,
+            resolution: parts.resolution,
+            run: parts.run,
+            families: families(&parts.phases),
+            files: parts.facts.into_iter().map(entry).collect(),
+            phases: parts.phases,
+            findings: parts.findings,
+            estimates: Vec::new(),
+            heat: parts.heat,
+        }
+    }
+
+    /// The text.
+    pub fn to_json(&self) -> String {
+        // Keys are texts and numbers, so nothing can fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Reads the text back.
+    ///
+    /// # Errors
+    /// If it is no model, or of another version.
+    pub fn from_json(text: &str) -> Result<Model, String> {
+        let model: Model = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        match model.replay_io {
+            VERSION => Ok(model),
+            other => Err(format!("version {other} of the model of I/O, where {VERSION} is known")),
+        }
+    }
+
+    /// Bytes moved.
+    pub fn bytes(&self) -> u64 {
+        sum(self.families.iter().map(|family| family.weight))
+    }
+
+    /// Bytes that were read or written.
+    pub fn bytes_of(&self, kind: Kind) -> u64 {
+        let accesses = self.files.values().flat_map(|file| &file.facts.accesses);
+        sum(accesses.filter(|it| it.access.kind == kind).map(|it| it.bytes))
+    }
+
+    /// Bytes that were moved sequentially, strided, at random, or nobody knows how, of a family of files.
+    pub fn bytes_by_mode(&self, family: &str) -> BTreeMap<Mode, u64> {
+        let mut all = BTreeMap::new();
+        for phase in self.phases.iter().filter(|phase| phase.key.family == family) {
+            let bytes: &mut u64 = all.entry(phase.mode).or_default();
+            *bytes = bytes.saturating_add(phase.weight);
+        }
+        all
+    }
+
+    /// Lines that reproduce a family of phases, and remarks on these and on what is unknown.
+    pub fn commands(&self, family: &Family) -> (Vec<Command>, Vec<String>) {
+        let Some(phase) = family.example(&self.phases) else { return (Vec::new(), Vec::new()) };
+        let reads = || phase.files.iter().filter_map(|file| self.files.get(file)?.reads);
+        let of_others = sum(reads().map(|reads| reads.of_others));
+        let all = sum(reads().map(|reads| reads.bytes));
+        let (commands, mut remarks) = commands(phase, to_f64(of_others) * 2.0 > to_f64(all));
+        if phase.key.residue {
+            remarks.push("residue: small requests among large ones".to_owned());
+        }
+        if !phase.is_view_known {
+            remarks.push("view unknown".to_owned());
+        }
+        if phase.disp.is_none() {
+            remarks.push("offsets unknown".to_owned());
+        }
+        (commands, remarks)
+    }
+}

@@ -1,6 +1,6 @@
 //! How the requests of a phase lie in the file (io.md 4.5).
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
@@ -36,33 +36,36 @@ impl Mode {
 /// its requests have holes.
 pub(crate) fn access_mode(members: &[Simple]) -> (Mode, Option<i64>, bool) {
     let lanes = || members.iter().flat_map(|member| &member.lanes);
-    let mut steps: BTreeMap<i64, u128> = BTreeMap::new();
+    let mut steps: Vec<(i64, u128)> = Vec::new();
     let (mut total, mut consecutive, mut forward) = (0_u128, 0_u128, 0_u128);
     for it in lanes().flat_map(|lane| &lane.steps) {
         let count = u128::from(it.count);
-        *steps.entry(it.step).or_default() += count;
+        steps.push((it.step, count));
         total += count;
         let far = i128::from(it.step) - i128::from(it.length);
         consecutive += if far == 0 { count } else { 0 };
         forward += if far >= 0 { count } else { 0 };
     }
+    steps.sort_unstable();
+    let equal = steps.chunk_by(|one, other| one.0 == other.0);
+    let mut counts: Vec<(u128, Reverse<i64>)> =
+        equal.map(|same| (same.iter().map(|it| it.1).sum(), Reverse(same[0].0))).collect();
+    counts.sort_unstable_by(|one, other| other.cmp(one));
     let requests: u128 = lanes().map(|lane| u128::from(lane.requests)).sum();
     let holes = lanes().map(|lane| u128::from(lane.holes)).sum::<u128>() * 10 >= requests * 9;
     let is_unknown = lanes().any(|lane| lane.unknown);
     let steady = |count: u128| 10 * count >= 9 * total;
-    let mut counts: Vec<u128> = steps.values().copied().collect();
-    counts.sort_unstable_by(|one, other| other.cmp(one));
     let mode = if holes {
         Mode::Strided
     } else if is_unknown {
         Mode::Unknown
     } else if total == 0 || steady(consecutive) {
         Mode::Sequential
-    } else if steady(counts.iter().take(3).sum()) && steady(forward) {
+    } else if steady(counts.iter().take(3).map(|it| it.0).sum()) && steady(forward) {
         Mode::Strided
     } else {
         Mode::Random
     };
-    let most = steps.iter().max_by(|(step, count), (other, others)| count.cmp(others).then(other.cmp(step)));
-    (mode, if is_unknown { None } else { Some(most.map_or(0, |(step, _)| *step)) }, holes)
+    let most = counts.first().map_or(0, |(_, Reverse(step))| *step);
+    (mode, if is_unknown { None } else { Some(most) }, holes)
 }

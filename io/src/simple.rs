@@ -1,13 +1,13 @@
 //! Simple phases: what one rank repeats on a file (io.md 4.3).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Access, Pointer};
-use crate::burst::{Burst, Entry};
-use crate::numbers::{distance, sum, times};
-use crate::repetition::{Same, repeats};
+use crate::burst::{Ended, Entry};
+use crate::numbers::{distance, moved, sum, times};
+use crate::repetition::{Repeat, Same, repeats};
 use crate::sizes::core;
 
 /// How often a file was flushed among requests.
@@ -179,107 +179,106 @@ pub(crate) struct Source<'a> {
 }
 
 /// The simple phases of a burst: those of its core in their order, then the residue.
-pub(crate) fn simple_phases(burst: Burst, source: &Source) -> Vec<Simple> {
-    let is_flushed = burst.is_flushed();
-    let (entries, instances) = burst.finish();
+pub(crate) fn simple_phases(burst: &Ended, source: &Source) -> Vec<Simple> {
     let mut bytes: BTreeMap<u64, u64> = BTreeMap::new();
-    for entry in &entries {
-        let all = bytes.entry(entry.first.size).or_default();
-        *all = all.saturating_add(entry.first.size.saturating_mul(entry.count));
+    for same in burst.entries.chunk_by(|one, other| one.size == other.size) {
+        let all = bytes.entry(same[0].size).or_default();
+        *all = all.saturating_add(sum(same.iter().map(|it| it.size.saturating_mul(it.count()))));
     }
     let core = core(&bytes);
-    let mut instances = instances.into_iter();
-    let timed = entries.into_iter().map(|entry| {
-        let own = if entry.first.access.collective {
-            usize::try_from(entry.count).unwrap_or(usize::MAX)
-        } else {
-            0
-        };
-        let instances = instances.by_ref().take(own).collect();
-        (entry, instances)
-    });
-    let (core, residue): (Vec<Timed>, Vec<Timed>) =
-        timed.partition(|(entry, _)| core.contains(&entry.first.size));
-    let same =
-        |(entry, _): &Timed| Same { access: entry.first.access, size: entry.first.size, count: entry.count };
-    let list: Vec<Same> = core.iter().map(same).collect();
-    let mut left = core.into_iter();
+    let is_core = |entry: &Entry| core.len() == bytes.len() || core.contains(&entry.size);
+    let (mut core, mut residue) = (Part::default(), Part::default());
+    let mut instances = burst.instances.iter();
+    let mut list: Vec<Same> = Vec::new();
+    for entry in &burst.entries {
+        let Some(access) = burst.access(entry) else { continue };
+        let is_core = is_core(entry);
+        let part = if is_core { &mut core } else { &mut residue };
+        part.entries.push(entry);
+        if access.collective {
+            let count = usize::try_from(entry.count()).unwrap_or(usize::MAX);
+            part.instances.extend(instances.by_ref().take(count));
+        }
+        match list.last_mut() {
+            _ if !is_core => {}
+            Some(last) if (last.access, last.size) == (access, entry.size) => last.count += entry.count(),
+            _ => list.push(Same { access, size: entry.size, count: entry.count() }),
+        }
+    }
+    let (mut entries, mut instances) = (core.entries.into_iter(), core.instances.into_iter());
     let mut made = Vec::new();
     for repeat in repeats(&list) {
-        let (mut covered, mut part) = (0, Vec::new());
+        let (mut covered, mut collective, mut part) = (0, 0, Part::default());
         while covered < repeat.length * repeat.times
-            && let Some(next) = left.next()
+            && let Some(next) = entries.next()
         {
-            covered += next.0.count;
-            part.push(next);
+            covered += next.count();
+            collective += if burst.access(next).is_some_and(|it| it.collective) { next.count() } else { 0 };
+            part.entries.push(next);
         }
-        made.extend(simple(source, part, Some((repeat.length, repeat.times)), is_flushed));
+        part.instances.extend(instances.by_ref().take(usize::try_from(collective).unwrap_or(usize::MAX)));
+        made.extend(simple(burst, source, part, Some(repeat)));
     }
-    made.extend(simple(source, residue, None, is_flushed));
+    made.extend(simple(burst, source, residue, None));
     made
 }
 
-/// An entry, with begin and end of its operations if they are collective.
-type Timed = (Entry, Vec<(u64, u64)>);
+/// Entries of a burst, and begin and end of the collective operations among them.
+#[derive(Default)]
+struct Part<'a> {
+    entries: Vec<&'a Entry>,
+    instances: Vec<(u64, u64)>,
+}
 
-/// A simple phase of entries; of residue without length and number of repetitions.
-fn simple(source: &Source, part: Vec<Timed>, repeat: Option<(u64, u64)>, is_flushed: bool) -> Option<Simple> {
-    let first = part.first()?.0.first;
-    let (length, rep) = repeat.unwrap_or((1, 1));
-    let positions = usize::try_from(length).unwrap_or(1).max(1);
-    let (mut pattern, mut lanes) = (Vec::new(), vec![Lane::default(); positions]);
+/// A simple phase of a part of a burst, which repeats something, or is residue.
+fn simple(burst: &Ended, source: &Source, part: Part, repeat: Option<Repeat>) -> Option<Simple> {
+    let first = *part.entries.first()?;
+    let moment = burst.moment(first)?;
+    let positions = usize::try_from(repeat.map_or(1, |repeat| repeat.length)).unwrap_or(1).max(1);
+    let mut lanes = vec![Lane::default(); positions];
     let mut before = vec![None; positions];
-    let mut lane = 0;
-    for (entry, _) in &part {
-        if pattern.len() < positions || repeat.is_none() {
-            pattern.extend((0..entry.count.min(length)).map(|_| entry.first.access));
-        }
-        let Entry { first: one, step, .. } = entry;
-        for at in 0..entry.count {
-            let first = one.first.and_then(|first| {
-                crate::numbers::moved(first, i128::from(step.file.unwrap_or(0)) * i128::from(at))
-            });
-            lanes[lane].push(one.size, one.length, &mut before[lane], first);
-            lane = (lane + 1) % positions;
+    let mut position = 0;
+    for entry in &part.entries {
+        let step = i128::from(entry.step());
+        for at in 0..entry.count() {
+            let first = entry.first.get().and_then(|first| moved(first, step * i128::from(at)));
+            lanes[position].push(entry.size, entry.length, &mut before[position], first);
+            position = if position + 1 == positions { 0 } else { position + 1 };
         }
     }
-    if repeat.is_none() {
-        pattern.sort_unstable();
-        pattern.dedup();
-        lanes.iter_mut().for_each(|lane| lane.size = lane.most);
+    let pattern = if repeat.is_some() {
+        let each = part.entries.iter().flat_map(|it| (0..it.count()).filter_map(|_| burst.access(it)));
+        each.take(positions).collect()
     } else {
-        pattern.truncate(positions);
-    }
-    let entries = || part.iter().map(|(entry, _)| entry);
-    let flushed = entries().all(|entry| entry.flushed == entry.count);
+        lanes.iter_mut().for_each(|lane| lane.size = lane.most);
+        let kinds: BTreeSet<Access> = part.entries.iter().filter_map(|it| burst.access(it)).collect();
+        kinds.into_iter().collect::<Vec<_>>()
+    };
+    let entries = || part.entries.iter();
     let is_collective = pattern.iter().all(|access| access.collective);
     Some(Simple {
         rank: source.rank,
         file: source.file,
         number: 0,
-        opening: first.opening,
-        tick: first.tick,
-        epoch: first.epoch,
-        call_path: first.call_path,
+        opening: burst.opening,
+        tick: moment.tick,
+        epoch: moment.epoch,
+        call_path: moment.call_path,
         residue: repeat.is_none(),
-        rep,
+        rep: repeat.map_or(1, |repeat| repeat.times),
         lanes,
-        offset: first.offset,
-        first: first.first,
+        offset: first.offset.get(),
+        first: first.first.get(),
         is_view_known: source.is_view_known,
-        begin: entries().map(|entry| entry.first.begin).min()?,
+        begin: entries().map(|entry| entry.begin).min()?,
         end: entries().map(|entry| entry.end).max()?,
-        time: sum(entries().map(|entry| entry.time)),
-        flushes: match (flushed, is_flushed) {
+        time: sum(entries().map(|entry| entry.time())),
+        flushes: match (entries().all(|entry| entry.is_flushed), burst.is_flushed) {
             (true, _) => Flushes::Each,
             (false, true) => Flushes::Some,
             (false, false) => Flushes::None,
         },
-        instances: if is_collective {
-            part.iter().flat_map(|(_, own)| own.iter().copied()).collect()
-        } else {
-            Vec::new()
-        },
+        instances: if is_collective { part.instances } else { Vec::new() },
         pattern,
         manner: source.manner.clone(),
     })

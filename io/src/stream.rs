@@ -50,7 +50,7 @@ impl Stream {
         if let Some((opening, tick)) = self.burst.last()
             && (opening != operation.opening || operation.tick.saturating_sub(tick) > self.gap)
         {
-            self.end_burst(opening);
+            self.end_burst();
         }
         if let Some(opened) = self.openings.get_mut(&operation.opening)
             && operation.access.pointer == Pointer::Explicit
@@ -61,7 +61,7 @@ impl Stream {
             };
             even.push(operation.size, operation.offset);
         }
-        self.burst.push(operation);
+        self.burst.push(&operation);
     }
 
     /// Notes that the file was flushed behind the last operation, if there is one.
@@ -71,9 +71,7 @@ impl Stream {
 
     /// All simple phases, in the order of their bursts.
     pub fn finish(mut self) -> Vec<Simple> {
-        if let Some((opening, _)) = self.burst.last() {
-            self.end_burst(opening);
-        }
+        self.end_burst();
         for (number, simple) in (0..).zip(&mut self.simple) {
             simple.number = number;
             if let Some(opened) = self.openings.get(&simple.opening)
@@ -88,9 +86,9 @@ impl Stream {
         self.simple
     }
 
-    fn end_burst(&mut self, opening: u64) {
-        let burst = std::mem::take(&mut self.burst);
-        let opened = self.openings.get(&opening);
+    fn end_burst(&mut self) {
+        let Some(burst) = std::mem::take(&mut self.burst).end() else { return };
+        let opened = self.openings.get(&burst.opening);
         let none = Manner::default();
         let source = Source {
             rank: self.rank,
@@ -98,7 +96,7 @@ impl Stream {
             is_view_known: opened.is_none_or(|opened| opened.is_view_known),
             manner: opened.map_or(&none, |opened| &opened.manner),
         };
-        self.simple.extend(simple_phases(burst, &source));
+        self.simple.extend(simple_phases(&burst, &source));
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Model {
     pub families: Vec<Family>,
     /// All phases, in the order of their begin; numbers of families count from 1 on.
     pub phases: Vec<Phase>,
+    /// Lines that reproduce each family, by number of its first phase.
+    pub ior: BTreeMap<u64, Lines>,
     /// Files by number.
     pub files: BTreeMap<u32, FileEntry>,
     /// What is wrong or unknown.
@@ -41,6 +43,15 @@ pub struct Model {
     pub estimates: Vec<Estimate>,
     /// Bytes over time, if transfers were kept.
     pub heat: Option<Heat>,
+}
+
+/// How to reproduce a family of phases.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Lines {
+    /// A line of IOR for each operation of the pattern.
+    pub lines: Vec<String>,
+    /// What these do not reproduce, and what is unknown.
+    pub remarks: Vec<String>,
 }
 
 /// A file.
@@ -52,6 +63,8 @@ pub struct FileEntry {
     pub family: String,
     /// What was done to it.
     pub facts: FileFacts,
+    /// Bytes that its family moved by mode.
+    pub modes: BTreeMap<Mode, u64>,
     /// What was read of it that need not be, if transfers were kept.
     pub reads: Option<Reads>,
 }
@@ -81,22 +94,40 @@ impl Model {
     /// The model without estimates.
     pub fn new(mut parts: Parts) -> Model {
         parts.phases.sort_by(|one, other| (one.begin, &one.key).cmp(&(other.begin, &other.key)));
+        let mut modes: BTreeMap<&str, BTreeMap<Mode, u64>> = BTreeMap::new();
+        for phase in &parts.phases {
+            let bytes = modes.entry(&phase.key.family).or_default().entry(phase.mode).or_default();
+            *bytes = bytes.saturating_add(phase.weight);
+        }
         let entry = |(number, facts): (u32, FileFacts)| {
             let (name, family) = (parts.files.name(number), parts.files.family(number));
-            let reads = parts.reads.get(&number).copied();
-            (number, FileEntry { name: name.to_owned(), family: family.to_owned(), facts, reads })
+            let entry = FileEntry {
+                name: name.to_owned(),
+                family: family.to_owned(),
+                facts,
+                modes: modes.get(family).cloned().unwrap_or_default(),
+                reads: parts.reads.get(&number).copied(),
+            };
+            (number, entry)
         };
-        Model {
+        let mut model = Model {
             replay_io: VERSION,
             resolution: parts.resolution,
             run: parts.run,
             families: families(&parts.phases),
+            ior: BTreeMap::new(),
             files: parts.facts.into_iter().map(entry).collect(),
             phases: parts.phases,
             findings: parts.findings,
             estimates: Vec::new(),
             heat: parts.heat,
-        }
+        };
+        let lines = |family: &Family| {
+            let (commands, remarks) = model.commands(family);
+            (family.first, Lines { lines: commands.iter().map(ToString::to_string).collect(), remarks })
+        };
+        model.ior = model.families.iter().map(lines).collect();
+        model
     }
 
     /// The text.
@@ -126,16 +157,6 @@ impl Model {
     pub fn bytes_of(&self, kind: Kind) -> u64 {
         let accesses = self.files.values().flat_map(|file| &file.facts.accesses);
         sum(accesses.filter(|it| it.access.kind == kind).map(|it| it.bytes))
-    }
-
-    /// Bytes that were moved sequentially, strided, at random, or nobody knows how, of a family of files.
-    pub fn bytes_by_mode(&self, family: &str) -> BTreeMap<Mode, u64> {
-        let mut all = BTreeMap::new();
-        for phase in self.phases.iter().filter(|phase| phase.key.family == family) {
-            let bytes: &mut u64 = all.entry(phase.mode).or_default();
-            *bytes = bytes.saturating_add(phase.weight);
-        }
-        all
     }
 
     /// Lines that reproduce a family of phases, and remarks on these and on what is unknown.

@@ -8,6 +8,32 @@
 //! Sections named (io.md 4.4) are those of the specification of file I/O. Sizes and offsets are in bytes, times in ticks of the
 //! trace's clock, unless something else is said. What is unknown is `None`, never 0.
 //!
+//! ```
+//! # use io_model::*;
+//! # use std::collections::{BTreeMap, BTreeSet};
+//! // A rank opens file 0 and writes twice.
+//! let mut walk = Walk::new(0, Settings { gap: GAP, transfers: false });
+//! walk.create(1, &Opening {
+//!     file: 0, layer: Layer::Mpi, members: Some(1), append: false, size: None, direct: false, hints: None, has_views: true,
+//! });
+//! let id = Id { location: 0, handle: 1, number: 0 };
+//! for time in [0, 10] {
+//!     walk.begin(id, &Begin {
+//!         kind: Kind::Write, collective: false, non_blocking: false, pointer: Pointer::Individual, offset: None,
+//!         requested: Some(4096), begin: time, tick: 0, epoch: 0, call_path: 0,
+//!     });
+//!     walk.complete(id, time + 5, Some(4096));
+//! }
+//! let rank = walk.finish();
+//!
+//! // All ranks together.
+//! let files = Files::new(vec!["out".to_owned()], &BTreeMap::from([(0, BTreeSet::from([0]))]));
+//! let phases = phases(rank.simple, &files);
+//! let model = Model::new(Parts { resolution: 1000, run: 20, phases, files, facts: rank.facts, ..Parts::default() });
+//! assert_eq!(model.families[0].weight, 8192);
+//! assert_eq!(model.ior[&1].lines, ["ior -a MPIIO -N 1 -b 8192 -t 4096 -s 1 -w -k -o FILE"]);
+//! ```
+//!
 //! Deliberately absent: traces, MPI, waiting in collective I/O, and exchange between workers.
 
 // Casts that may lose bits are written nowhere without saying why.
@@ -65,7 +91,7 @@ pub use finding::{Finding, Findings};
 pub use heat::{Grid, Heat, heat};
 pub use ior::{Command, commands};
 pub use ior_json::read_ior;
-pub use json::{FileEntry, Model, Parts, VERSION};
+pub use json::{FileEntry, Lines, Model, Parts, VERSION};
 pub use mode::Mode;
 pub use names::file_families;
 pub use operation::Operation;

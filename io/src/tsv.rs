@@ -5,7 +5,7 @@
 
 use crate::access::{Access, Kind};
 use crate::family::Family;
-use crate::json::Model;
+use crate::json::{Lines, Model};
 use crate::numbers::to_u64;
 use crate::origin::Origin;
 use crate::phase::{Phase, Position};
@@ -33,7 +33,8 @@ fn line(model: &Model, family: &Family, phase: &Phase) -> Vec<String> {
         phase.positions.iter().map(|it| value(it).to_string()).collect::<Vec<_>>().join("+")
     };
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_owned());
-    let (commands, remarks) = model.commands(family);
+    let none = Lines::default();
+    let ior = model.ior.get(&family.first).unwrap_or(&none);
     let rs = number(|it| it.rs) + if phase.uniform { "" } else { "~" };
     let mut fields = vec![
         family.numbers.to_string(),
@@ -65,9 +66,8 @@ fn line(model: &Model, family: &Family, phase: &Phase) -> Vec<String> {
     ];
     fields.extend(origin(family.view));
     fields.extend(origin(family.file));
-    fields.push(plain(&remarks.join("; ")));
-    let lines: Vec<String> = commands.iter().map(ToString::to_string).collect();
-    fields.push(plain(&lines.join("; ")));
+    fields.push(plain(&ior.remarks.join("; ")));
+    fields.push(plain(&ior.lines.join("; ")));
     fields
 }
 

@@ -1,10 +1,13 @@
 //! From records of file access of one rank to its simple phases: who has which pointer and view (io.md 3.2).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::access::{Access, Layer, Pointer};
+use rustc_hash::FxHashMap;
+
+use crate::access::{Access, Pointer};
 use crate::bytes::Transfer;
+use crate::facts::FileFacts;
 use crate::finding::Finding;
 use crate::numbers::{moved, offset, times};
 use crate::operation::Operation;
@@ -14,67 +17,23 @@ use crate::simple::Manner;
 use crate::stream::Stream;
 use crate::view::{SetView, View};
 
+mod state;
+
+use state::{Description, File, Handle, Pending, State};
+
 /// The records of one rank, in the order of time.
 #[derive(Clone, Debug)]
 pub struct Walk {
     rank: u32,
     settings: Settings,
-    handles: BTreeMap<u64, Handle>,
+    handles: FxHashMap<u64, Handle>,
     /// Pointers and views, which handles that were duplicated share.
-    descriptions: BTreeMap<u64, Description>,
+    descriptions: FxHashMap<u64, Description>,
     next: u64,
-    files: BTreeMap<u32, File>,
-    /// Operations that have begun: file, and position among all of it.
-    begun: BTreeMap<Id, Vec<(u32, u64)>>,
+    files: FxHashMap<u32, File>,
+    /// The innermost operation of each id that has begun: file, and position among all of it.
+    begun: FxHashMap<Id, (u32, u64)>,
     walked: Walked,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Handle {
-    file: u32,
-    layer: Layer,
-    description: u64,
-}
-
-#[derive(Clone, Debug)]
-struct Description {
-    handles: u64,
-    opening: u64,
-    /// In etypes.
-    pointer: Option<u64>,
-    view: Arc<View>,
-    manner: Manner,
-    has_views: bool,
-}
-
-/// The operations of a file.
-#[derive(Clone, Debug)]
-struct File {
-    stream: Stream,
-    openings: u64,
-    /// Operations that have begun, from the first one on that is not complete.
-    pending: VecDeque<Pending>,
-    /// How many came before these.
-    before: u64,
-    /// When the last one began.
-    last: u64,
-}
-
-#[derive(Clone, Debug)]
-struct Pending {
-    operation: Operation,
-    requested: Option<u64>,
-    description: u64,
-    view: Arc<View>,
-    state: State,
-    is_flushed: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
-    Begun,
-    Complete,
-    LeftOut,
 }
 
 impl Walk {
@@ -83,11 +42,11 @@ impl Walk {
         Walk {
             rank,
             settings,
-            handles: BTreeMap::new(),
-            descriptions: BTreeMap::new(),
+            handles: FxHashMap::default(),
+            descriptions: FxHashMap::default(),
             next: 0,
-            files: BTreeMap::new(),
-            begun: BTreeMap::new(),
+            files: FxHashMap::default(),
+            begun: FxHashMap::default(),
             walked: Walked::default(),
         }
     }
@@ -98,11 +57,6 @@ impl Walk {
             self.find(Finding::OpenedAgain);
             self.destroy(handle);
         }
-        let facts = self.walked.facts.entry(opening.file).or_default();
-        facts.opens += 1;
-        facts.members = facts.members.max(opening.members);
-        facts.size = facts.size.max(opening.size);
-        facts.hints.extend(opening.hints.map(str::to_owned));
         let (rank, gap) = (self.rank, self.settings.gap);
         let file = self.files.entry(opening.file).or_insert_with(|| File {
             stream: Stream::new(rank, opening.file, gap),
@@ -110,8 +64,13 @@ impl Walk {
             pending: VecDeque::new(),
             before: 0,
             last: 0,
+            facts: FileFacts::default(),
         });
         file.openings += 1;
+        file.facts.opens += 1;
+        file.facts.members = file.facts.members.max(opening.members);
+        file.facts.size = file.facts.size.max(opening.size);
+        file.facts.hints.extend(opening.hints.map(str::to_owned));
         let manner =
             Manner { direct: opening.direct, preallocated: false, hints: opening.hints.map(str::to_owned) };
         let description = Description {
@@ -179,8 +138,9 @@ impl Walk {
         let description = description.clone();
         let Some(Handle { file, .. }) = self.handle(handle) else { return };
         self.describe(file, &description);
-        let facts = self.walked.facts.entry(file).or_default();
-        facts.views.insert((set.etype, set.text.map(str::to_owned)));
+        if let Some(file) = self.files.get_mut(&file) {
+            file.facts.views.insert((set.etype, set.text.map(str::to_owned)));
+        }
     }
 
     /// Hints of an open file change, or room is reserved for it.
@@ -190,7 +150,9 @@ impl Walk {
         let description = description.clone();
         let Some(Handle { file, .. }) = self.handle(handle) else { return };
         self.describe(file, &description);
-        self.walked.facts.entry(file).or_default().hints.extend(description.manner.hints);
+        if let Some(file) = self.files.get_mut(&file) {
+            file.facts.hints.extend(description.manner.hints);
+        }
     }
 
     /// A file has so many bytes.
@@ -202,8 +164,8 @@ impl Walk {
     /// A file is flushed.
     pub fn flush(&mut self, handle: u64) {
         let Some(Handle { file, .. }) = self.handle(handle) else { return };
-        self.walked.facts.entry(file).or_default().flushes += 1;
         if let Some(file) = self.files.get_mut(&file) {
+            file.facts.flushes += 1;
             match file.pending.back_mut() {
                 Some(last) => last.is_flushed = true,
                 None => file.stream.flush(),
@@ -252,8 +214,8 @@ impl Walk {
             view: description.view.clone(),
             state: State::Begun,
             is_flushed: false,
+            around: self.begun.insert(id, (handle.file, position)),
         });
-        self.begun.entry(id).or_default().push((handle.file, position));
         if is_late {
             self.find(Finding::OutOfOrder);
         }
@@ -270,15 +232,15 @@ impl Walk {
     }
 
     fn end(&mut self, id: Id, end: Option<u64>, moved: Option<u64>) {
-        let Some((number, position)) = self.begun.get_mut(&id).and_then(Vec::pop) else {
+        let Some((number, position)) = self.begun.remove(&id) else {
             return self.find(Finding::NeverBegun);
         };
-        if self.begun.get(&id).is_some_and(Vec::is_empty) {
-            self.begun.remove(&id);
-        }
         let Some(file) = self.files.get_mut(&number) else { return };
         let index = usize::try_from(position - file.before).ok();
         let Some(pending) = index.and_then(|index| file.pending.get_mut(index)) else { return };
+        if let Some(around) = pending.around {
+            self.begun.insert(id, around);
+        }
         let size = moved.or(pending.requested).filter(|size| i64::try_from(*size).is_ok());
         let Operation { access, offset, .. } = pending.operation;
         if access.pointer == Pointer::Individual
@@ -330,7 +292,7 @@ impl Walk {
         {
             file.before += 1;
             if pending.state == State::Complete {
-                self.walked.facts.entry(number).or_default().add(&pending.operation);
+                file.facts.add(&pending.operation);
                 file.stream.push(pending.operation);
                 if self.settings.transfers
                     && let Some(pieces) = pending.pieces()
@@ -347,15 +309,19 @@ impl Walk {
 
     /// All simple phases, and what else was found. What has not ended is left out.
     pub fn finish(mut self) -> Walked {
-        let numbers: Vec<u32> = self.files.keys().copied().collect();
+        let mut numbers: Vec<u32> = self.files.keys().copied().collect();
+        numbers.sort_unstable();
         for number in numbers {
             let Some(file) = self.files.get_mut(&number) else { continue };
             let open = file.pending.iter_mut().filter(|it| it.state == State::Begun);
             let count = open.map(|it| it.state = State::LeftOut).count();
             (0..count).for_each(|_| self.walked.findings.add(Finding::NeverComplete));
             self.settle(number);
+            if let Some(file) = self.files.remove(&number) {
+                self.walked.simple.extend(file.stream.finish());
+                self.walked.facts.entry(number).or_default().merge(&file.facts);
+            }
         }
-        self.walked.simple = self.files.into_values().flat_map(|file| file.stream.finish()).collect();
         self.walked
     }
 
@@ -380,13 +346,6 @@ impl Walk {
 
     fn find(&mut self, finding: Finding) {
         self.walked.findings.add(finding);
-    }
-}
-
-impl Pending {
-    /// Its pieces in the file, if they are known.
-    fn pieces(&self) -> Option<Vec<(u64, u64)>> {
-        self.view.through(self.operation.offset?, self.operation.size)
     }
 }
 

@@ -134,6 +134,9 @@ fn headers_and_small_requests_are_told_apart_and_not_lost() {
     let shapes: Vec<_> = families.iter().map(shape).collect();
     assert_eq!(shapes, [(1, 1, 1, false), (5, NP, REP, false), (5, NP, 1, true)]);
     assert_eq!(families.iter().map(|family| family.weight).sum::<u64>(), bytes);
+    // The five dumps matter, by bytes; of the run of a second the others take too little.
+    let relevant = families.iter().map(|family| family.is_relevant(0.01, 1_000_000, bytes));
+    assert_eq!(relevant.collect::<Vec<_>>(), [false, true, false]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::Steps;
-use crate::access::Kind;
+use crate::access::{Kind, Layer};
 use crate::pointer::ordered_offsets;
 
 const BEGIN: Begin = Begin {

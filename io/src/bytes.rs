@@ -20,19 +20,16 @@ pub struct Transfer {
     pub begin: u64,
     /// When it was complete.
     pub end: u64,
-    /// Offset and length of each piece in bytes.
+    /// Bytes moved.
+    pub size: u64,
+    /// Offset and length of each piece in bytes; none if their places are unknown.
     pub pieces: Vec<(u64, u64)>,
 }
 
 impl Transfer {
     pub(crate) fn new(rank: u32, operation: &Operation, pieces: Vec<(u64, u64)>) -> Transfer {
-        let Operation { opening, begin, end, .. } = *operation;
-        Transfer { rank, opening, kind: operation.access.kind, begin, end, pieces }
-    }
-
-    /// Bytes moved.
-    pub fn size(&self) -> u64 {
-        crate::numbers::sum(self.pieces.iter().map(|(_, length)| *length))
+        let Operation { opening, begin, end, size, .. } = *operation;
+        Transfer { rank, opening, kind: operation.access.kind, begin, end, size, pieces }
     }
 }
 
@@ -171,7 +168,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn transfer(rank: u32, kind: Kind, begin: u64, pieces: &[(u64, u64)]) -> Transfer {
-        Transfer { rank, opening: 1, kind, begin, end: begin + 1, pieces: pieces.to_vec() }
+        let size = pieces.iter().map(|(_, length)| *length).sum();
+        Transfer { rank, opening: 1, kind, begin, end: begin + 1, size, pieces: pieces.to_vec() }
     }
 
     #[test]

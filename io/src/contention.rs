@@ -47,7 +47,15 @@ mod tests {
     use super::*;
 
     fn transfer(rank: u32, kind: Kind, time: (u64, u64), at: u64, length: u64) -> Transfer {
-        Transfer { rank, opening: 1, kind, begin: time.0, end: time.1, pieces: vec![(at, length)] }
+        Transfer {
+            rank,
+            opening: 1,
+            kind,
+            begin: time.0,
+            end: time.1,
+            size: length,
+            pieces: vec![(at, length)],
+        }
     }
 
     #[test]

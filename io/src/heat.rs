@@ -46,11 +46,11 @@ pub struct Heat {
 /// Bytes over the time of a run, from all transfers of each file. Amounts are shared in proportion to overlap.
 pub fn heat(transfers: &BTreeMap<u32, Vec<Transfer>>, begin: u64, end: u64, ranks: u64) -> Heat {
     let time = Axis { low: begin, high: end, bins: BINS.min(end.saturating_sub(begin)).max(1) };
-    let bytes = |list: &[Transfer]| sum(list.iter().map(Transfer::size));
+    let bytes = |list: &[Transfer]| sum(list.iter().map(|it| it.size));
     let largest = transfers.iter().max_by_key(|(number, list)| (bytes(list), std::cmp::Reverse(**number)));
     let mut by_rank = Grid::new(0, ranks, time.bins);
     for it in transfers.values().flatten() {
-        by_rank.add(it, &[(it.rank.into(), u64::from(it.rank) + 1, it.size())], time);
+        by_rank.add(it, &[(it.rank.into(), u64::from(it.rank) + 1, it.size)], time);
     }
     let mine = largest.map_or(&[][..], |(_, list)| list);
     let ends = || mine.iter().flat_map(|it| &it.pieces).map(|(at, length)| at.saturating_add(*length));
@@ -161,6 +161,7 @@ mod tests {
             kind,
             begin,
             end: begin + 10,
+            size: length,
             pieces: vec![(at, length)],
         };
         let files = BTreeMap::from([

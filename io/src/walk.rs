@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::access::{Access, Pointer};
+use crate::access::{Access, Layer, Pointer};
 use crate::bytes::Transfer;
 use crate::facts::FileFacts;
 use crate::finding::Finding;
@@ -212,6 +212,7 @@ impl Walk {
             requested: begin.requested,
             description: handle.description,
             view: description.view.clone(),
+            has_place: description.has_views || handle.layer != Layer::Mpi,
             state: State::Begun,
             is_flushed: false,
             around: self.begun.insert(id, (handle.file, position)),
@@ -294,10 +295,8 @@ impl Walk {
             if pending.state == State::Complete {
                 file.facts.add(&pending.operation);
                 file.stream.push(pending.operation);
-                if self.settings.transfers
-                    && let Some(pieces) = pending.pieces()
-                {
-                    let transfer = Transfer::new(self.rank, &pending.operation, pieces);
+                if self.settings.transfers {
+                    let transfer = Transfer::new(self.rank, &pending.operation, pending.pieces());
                     self.walked.transfers.entry(number).or_default().push(transfer);
                 }
             }

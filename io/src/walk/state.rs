@@ -48,6 +48,8 @@ pub(super) struct Pending {
     pub(super) requested: Option<u64>,
     pub(super) description: u64,
     pub(super) view: Arc<View>,
+    /// Whether the view is the file's, not that which nobody has recorded.
+    pub(super) has_place: bool,
     pub(super) state: State,
     pub(super) is_flushed: bool,
     /// The operation of the same id around it.
@@ -62,8 +64,9 @@ pub(super) enum State {
 }
 
 impl Pending {
-    /// Its pieces in the file, if they are known.
-    pub(super) fn pieces(&self) -> Option<Vec<(u64, u64)>> {
-        self.view.through(self.operation.offset?, self.operation.size)
+    /// Its pieces in the file; none if they are unknown.
+    pub(super) fn pieces(&self) -> Vec<(u64, u64)> {
+        let offset = self.operation.offset.filter(|_| self.has_place);
+        offset.and_then(|offset| self.view.through(offset, self.operation.size)).unwrap_or_default()
     }
 }

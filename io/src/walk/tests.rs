@@ -1,3 +1,5 @@
+//! Tests of the walk: pointers, views, operations within each other, and what is wrong in records.
+
 use std::collections::BTreeMap;
 
 use super::*;

@@ -26,6 +26,8 @@ pub struct Definitions {
     pub windows: Table<Window>,
     /// Paths of files and directories.
     pub files: Table<String>,
+    /// What libraries of file access are called, such as `MPI-IO` or `POSIX`.
+    pub io_paradigms: Table<String>,
     /// Handles of open files.
     pub file_handles: Table<FileHandle>,
     /// Nodes of the tree of calling contexts; parents precede children.
@@ -159,6 +161,8 @@ pub struct FileHandle {
     /// Position in [`Definitions::communicators`] of the communicator that has opened it; `None` if a process has opened it by
     /// itself.
     pub communicator: Option<usize>,
+    /// Position in [`Definitions::io_paradigms`]; `None` if the trace does not define it.
+    pub paradigm: Option<usize>,
 }
 
 /// A node of the tree of calling contexts, as sampling traces have them.

@@ -178,10 +178,15 @@ impl Resolver {
                 let name = self.string(name)?;
                 define(&mut self.done.files, reference, name)
             }
-            Definition::IoHandle { reference, file, comm, .. } => {
+            Definition::IoParadigm { reference, identification, .. } => {
+                let name = self.string(identification)?;
+                define(&mut self.done.io_paradigms, reference, name)
+            }
+            Definition::IoHandle { reference, file, io_paradigm, comm, .. } => {
                 let handle = FileHandle {
                     file: optional(&self.done.files, file, "file")?,
                     communicator: optional(&self.done.communicators, comm, "communicator")?,
+                    paradigm: self.done.io_paradigms.position(io_paradigm.into()),
                 };
                 define(&mut self.done.file_handles, reference, handle)
             }

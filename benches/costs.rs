@@ -45,6 +45,7 @@ pub(crate) fn walk(archive: &Archive) -> Result<f64, Box<dyn Error>> {
         has_steps: false,
         has_marks: false,
         windows: None,
+        io: None,
     };
     fastest(3, || {
         for process in 0..trace.processes.len() {

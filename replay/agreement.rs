@@ -43,6 +43,7 @@ impl Basis {
                 format!("{:?}", options.what_if).hash(hasher);
                 (options.advice.wanted, options.advice.json.is_some()).hash(hasher);
                 format!("{:?}", options.advice.from).hash(hasher);
+                options.io_model.hash_walk(hasher);
                 options.rules.iter().for_each(|file| file.text.hash(hasher));
                 (options.predict.is_some(), options.report.is_some()).hash(hasher);
                 options.focus.iter().for_each(|focus| focus.to_string().hash(hasher));

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum};
+use clap::{ArgGroup, Parser, ValueEnum};
 use otf2::Io;
 use replay::advice::{AdviceJson, AdviceOptions, WantedAdvice};
+use replay::io::{IoOptions, OutputFile, SystemsTable};
 use replay::options::{INSTANCES, WINDOWS};
 use replay::scaling::ScalingKind;
 use replay::short::{KEPT, ShortOptions};
@@ -23,6 +24,7 @@ use rules::Source;
 /// trace lacks data (--strict); 2 there is none.
 #[derive(Parser, Debug)]
 #[command(name = "replay-analyze", version, verbatim_doc_comment, max_term_width = 100)]
+#[command(group(ArgGroup::new("io_files").args(["io_model", "io_picture"]).multiple(true)))]
 pub(crate) struct Cli {
     /// The experiment directory, or the anchor file (.otf2) of its trace
     #[arg(required_unless_present_any = ["check_rules", "print_rule"])]
@@ -218,6 +220,31 @@ pub(crate) struct Cli {
     )]
     predict: Option<PathBuf>,
 
+    /// Write the phases of file I/O to this file: .tsv a table, .json all of the model, .sh lines of IOR; may be given several times
+    ///
+    /// A phase is what ranks repeat on a file without much communication in between: who reads or writes how much, in which pattern,
+    /// and how long that takes.
+    #[arg(long, value_name = "FILE", value_parser = OutputFile::of_model, conflicts_with = "focus", hide_short_help = true)]
+    io_model: Vec<OutputFile>,
+
+    /// Draw the bytes that ranks read and write over time, and where in the file with most of them
+    #[arg(long, value_name = "FILE.svg", value_parser = OutputFile::of_picture, conflicts_with = "focus", hide_short_help = true)]
+    io_picture: Option<OutputFile>,
+
+    /// Calls of a rank that communicate, at most, between two operations of a phase of file I/O [default: 4]
+    #[arg(long, value_name = "G", requires = "io_files", hide_short_help = true)]
+    io_gap: Option<u64>,
+
+    /// Estimate the time of file I/O on other systems from what IOR measured there; may be given several times
+    ///
+    /// Tables are tab separated, with the columns system, api, op, np, t, MiB_s and others of docs/io.md.
+    #[arg(long, value_name = "TABLE.tsv", value_parser = SystemsTable::read, requires = "io_files", hide_short_help = true)]
+    io_systems: Vec<SystemsTable>,
+
+    /// Estimate phases of several operations by the mean of their bandwidths
+    #[arg(long, requires = "io_systems", hide_short_help = true)]
+    io_mean: bool,
+
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
     clock_correction: bool,
@@ -323,6 +350,7 @@ impl Cli {
             }),
             phases: self.phase.clone(),
             predict: self.predict.clone(),
+            io_model: self.io_options(),
             clock_correction: self.clock_correction,
             force: self.force,
             ..Options::new(self.experiment.clone().unwrap_or_default())
@@ -332,6 +360,16 @@ impl Cli {
     /// Whether advice for programs is printed in place of the summary.
     pub(crate) fn prints_advice_json(&self) -> bool {
         self.advice_json.as_ref().is_some_and(|path| path.as_os_str() == "-")
+    }
+
+    /// What is asked of the model of file I/O.
+    fn io_options(&self) -> IoOptions {
+        IoOptions {
+            files: self.io_model.iter().chain(&self.io_picture).cloned().collect(),
+            gap: self.io_gap.unwrap_or(IoOptions::default().gap),
+            systems: self.io_systems.iter().flat_map(|table| table.0.clone()).collect(),
+            by_mean: self.io_mean,
+        }
     }
 
     /// What is asked of advice.

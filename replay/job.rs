@@ -48,7 +48,7 @@ use crate::trace::Trace;
 use crate::walk::{Notes, Positions, Walked};
 use crate::what_if::{Purpose, Scenario, TimedGraph, WhatIf};
 use crate::{
-    Outcome, assignment, causes, clock_correction, clock_errors, deadlock, focus, matching, predicted,
+    Outcome, assignment, causes, clock_correction, clock_errors, deadlock, focus, io, matching, predicted,
     report, scratch, short, signals, statistics, structure, tell, thread_waits, trace, wait_states, walk,
 };
 
@@ -97,6 +97,8 @@ pub(crate) struct Job {
     windows: usize,
     /// How timelines are made, for details.
     scheme: Option<Scheme>,
+    /// What the model of file I/O is made with, if it is wanted.
+    io: Option<io::Asked>,
 }
 
 impl Job {
@@ -135,6 +137,7 @@ impl Job {
         trace.mark_phases(&phases);
         trace.mark_phase_paths(&options.phases);
         rules.iter().for_each(|rules| trace.mark_events(rules));
+        let io = options.io_model.is_wanted().then(|| io::Asked::new(&mut trace, &options.io_model));
         let metrics = Metrics::new(options.causes, options.semantics);
         let formulas = Formulas::new(&trace, &metrics);
         let has_details = options.details_place() != DetailsPlace::Nowhere;
@@ -188,6 +191,7 @@ impl Job {
             instances: options.instances,
             windows: options.windows,
             scheme,
+            io,
         })
     }
 
@@ -343,6 +347,7 @@ impl Job {
                 has_steps: false,
                 has_marks: false,
                 windows: None,
+                io: None,
             };
             let walked = self.walk(notes, &[], &[], None, exchange, progress)?;
             progress.phase("correct clocks");
@@ -370,6 +375,7 @@ impl Job {
             has_steps: self.has_structure,
             has_marks: purpose.is_some(),
             windows: None,
+            io: self.io.as_ref(),
         };
         let mut walked = self.walk(notes, &corrected.times, windows, details.as_mut(), exchange, progress)?;
         corrected.times = Vec::new();
@@ -412,6 +418,10 @@ impl Job {
         let plan = plan.transpose()?;
         drop(agreed);
         let paths = ReportPaths::unify(trace, walked.iter().map(|walked| &walked.process), exchange)?;
+        let io_model = match &self.io {
+            Some(asked) => asked.model(trace, &mut walked, &paths, exchange)?,
+            None => None,
+        };
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::new(has_details);
@@ -577,6 +587,7 @@ impl Job {
             rule_files: self.rule_files.as_deref(),
             others: self.other_runs.as_ref(),
             details,
+            io: io_model.zip(self.io.as_ref()),
         };
         let (target, recorder) = (self.target.clone(), &self.archive.anchor().creator);
         let written = report::write(target, &tools, &processes, &paths, found, recorder, exchange)?;

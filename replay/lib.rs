@@ -45,6 +45,7 @@ pub mod idle_threads;
 pub mod ids;
 pub mod imbalance;
 pub mod int;
+pub mod io;
 mod job;
 pub mod journal;
 pub mod late_messages;
@@ -95,6 +96,7 @@ pub use structure::LoopChoice;
 pub use what_if::WhatIf;
 
 use crate::advice::{AdviceOptions, WantedAdvice};
+use crate::io::IoOptions;
 use crate::job::Job;
 use crate::predicted::PredictedRun;
 use crate::progress::Progress;
@@ -140,6 +142,7 @@ pub fn analyze(
         details,
         advice,
         rules: Vec::new(),
+        io_model: IoOptions::default(),
         ..options.clone()
     };
     let predicted = analyze_one(&measured, exchange, progress)?.predicted;

@@ -7,6 +7,7 @@ use otf2::Io;
 use crate::advice::{AdviceOptions, WantedAdvice};
 use crate::error::Error;
 use crate::focus::Focus;
+use crate::io::IoOptions;
 use crate::scaling::ScalingKind;
 use crate::short::ShortOptions;
 use crate::solvers;
@@ -118,6 +119,8 @@ pub struct Options {
     /// Write the run as it would have been in the only scenario of these as an archive, to this directory. With a
     /// [`report`](Options::report) that is of the predicted run.
     pub predict: Option<PathBuf>,
+    /// What is asked of the model of file I/O.
+    pub io_model: IoOptions,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -150,6 +153,7 @@ impl Options {
             scaling: None,
             phases: Vec::new(),
             predict: None,
+            io_model: IoOptions::default(),
             clock_correction: false,
             force: false,
         }
@@ -189,6 +193,11 @@ impl Options {
             return Err(Error::new("--short copies times as they are: leave out --clock-correction"));
         }
         self.check_advice()?;
+        if self.io_model.is_wanted() && !self.focus.is_empty() {
+            return Err(Error::new(
+                "--io-model and --io-picture are about all of the run: leave out --focus",
+            ));
+        }
         if self.what_if.as_ref().is_some_and(WhatIf::needs_causes) && !self.causes {
             return Err(Error::new(
                 "--what-if=without=PATH takes delays from the root causes: leave out --no-root-causes",

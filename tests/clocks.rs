@@ -192,6 +192,7 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
                 has_steps: false,
                 has_marks: false,
                 windows: None,
+                io: None,
             },
             &[],
             &memory,

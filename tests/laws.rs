@@ -325,6 +325,7 @@ fn another_reading_of_a_wait_is_no_second_delay() {
                     has_steps: false,
                     has_marks: false,
                     windows: None,
+                    io: None,
                 };
                 walk::walk(&archive, &trace, metrics, &files, notes, &[], &memory).unwrap()
             };

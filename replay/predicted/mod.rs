@@ -129,6 +129,7 @@ pub fn write(
         has_steps: false,
         has_marks: true,
         windows: None,
+        io: None,
     };
     let first = processes.first().map_or(0, |process| process.range().start);
     let mut copied = Copied::default();

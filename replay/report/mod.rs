@@ -8,6 +8,7 @@ mod cube;
 mod culprits;
 mod efficiencies;
 mod efficiency;
+mod file_io;
 mod focus;
 mod found;
 mod index;
@@ -34,6 +35,7 @@ mod write;
 pub use advised::AdviceSummary;
 pub(crate) use cube::region;
 pub use efficiencies::PhaseSummary;
+pub use file_io::IoSummary;
 pub use focus::FocusSummary;
 pub use found::{FoundIterations, Moment};
 pub use recorded::{

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::advised::AdviceSummary;
+use super::file_io::IoSummary;
 use super::focus::FocusSummary;
 use super::recorded::RecordedIterations;
 use super::scaling::ScalingSummary;
@@ -279,6 +280,8 @@ pub struct Summary {
     pub what_if: Option<WhatIfSummary>,
     /// What to change first; `None` if it was not looked for.
     pub advice: Option<AdviceSummary>,
+    /// File I/O, if its model was asked for.
+    pub io: Option<IoSummary>,
     /// Runs of other sizes beside this one.
     pub scaling: Option<ScalingSummary>,
     /// The short archive that was written.
@@ -404,6 +407,9 @@ impl fmt::Display for Summary {
                     "Efficiencies are not known: events are lost, not all was recorded, or times are wrong."
                 )?;
             }
+        }
+        if let Some(io) = &self.io {
+            write!(f, "{io}")?;
         }
         if let Some(scaling) = &self.scaling {
             write!(f, "{scaling}")?;

@@ -14,6 +14,7 @@ use super::statistics::EXTENSION;
 use super::write::DETAILS;
 use crate::error::Error;
 use crate::focus::Focus;
+use crate::io::OutputFile;
 use crate::options::{DetailsPlace, Options};
 use crate::structure::LoopChoice;
 
@@ -52,26 +53,40 @@ pub fn check_target(report: &Path, options: &Options) -> Result<(), Error> {
         DetailsPlace::Beside => check(&report.with_extension(DETAILS), (force, "-o"), are_our_details)?,
         DetailsPlace::Inside | DetailsPlace::Nowhere => {}
     }
-    let Some(file) = options.advice.file() else { return Ok(()) };
-    check_advice(report, &followed(file.clone()), force)
+    let mut taken: Vec<PathBuf> =
+        [EXTENSION, DETAILS].iter().map(|it| report.with_extension(it)).chain([report.to_owned()]).collect();
+    if let Some(file) = options.advice.file() {
+        check_file(&mut taken, followed(file.clone()), (force, ADVICE_JSON), is_our_advice)?;
+    }
+    for OutputFile { path, format } in &options.io_model.files {
+        let is_ours = |path: &Path| format.is_ours(path);
+        check_file(&mut taken, followed(path.clone()), (force, format.option()), is_ours)?;
+    }
+    Ok(())
 }
 
-/// Checks likewise that advice can be written to a file of its own.
-fn check_advice(report: &Path, file: &Path, force: bool) -> Result<(), Error> {
+/// Checks likewise that something can be written to a file of its own, which is then taken.
+fn check_file(
+    taken: &mut Vec<PathBuf>,
+    file: PathBuf,
+    (force, option): (bool, &str),
+    is_ours: impl Fn(&Path) -> bool,
+) -> Result<(), Error> {
     let whole = |path: &Path| {
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         Some((directory.unwrap_or(Path::new(".")).canonicalize().ok()?, path.file_name()?.to_owned()))
     };
-    let mut others =
-        [report.to_owned()].into_iter().chain([EXTENSION, DETAILS].map(|it| report.with_extension(it)));
-    if whole(file).is_some_and(|file| others.any(|other| whole(&other).as_ref() == Some(&file))) {
-        return Err(Error::new(format!(
-            "{}: that is the report, or what goes beside it; choose another name with {ADVICE_JSON}",
-            file.display()
-        )));
+    // The first three are those of the report.
+    let same = |other: &PathBuf| whole(other).is_some_and(|other| whole(&file).as_ref() == Some(&other));
+    if let Some(at) = taken.iter().position(same) {
+        let what =
+            if at < 3 { "that is the report, or what goes beside it" } else { "that is asked for twice" };
+        return Err(Error::new(format!("{}: {what}; choose another name with {option}", file.display())));
     }
-    check(file, (force, ADVICE_JSON), is_our_advice)?;
-    Ok(Writer::probe_file(file)?)
+    check(&file, (force, option), is_ours)?;
+    Writer::probe_file(&file)?;
+    taken.push(file);
+    Ok(())
 }
 
 fn check(path: &Path, (force, option): (bool, &str), is_ours: impl Fn(&Path) -> bool) -> Result<(), Error> {

@@ -13,6 +13,7 @@ use super::accounts::{Accounts, RunTimes};
 use super::advice_table::{self, TABLE};
 use super::advised::AdviceSummary;
 use super::cube::describe;
+use super::file_io::IoSummary;
 use super::focus::FocusSummary;
 use super::locations::Locations;
 use super::manifest::manifest;
@@ -38,6 +39,7 @@ use crate::findings::Findings;
 use crate::ids::{PathId, ReportPath};
 use crate::imbalance::Totals;
 use crate::int::to_usize;
+use crate::io;
 use crate::options::DetailsPlace;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
@@ -85,6 +87,8 @@ pub struct Found<'a> {
     pub scenario: Option<String>,
     /// The details, and where they go.
     pub details: Option<(DetailsPlace, Details)>,
+    /// The model of file I/O, if it was asked for, and what is written of it; at worker 0 only.
+    pub io: Option<(io_model::Model, &'a io::Asked)>,
 }
 
 /// Returns the approximate number of bytes that writing the report needs: call trees, and rows in transit.
@@ -123,6 +127,7 @@ pub fn write(
         others,
         scenario,
         details,
+        io,
     } = found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
     let mut survey = Survey::new(&locations);
@@ -176,6 +181,12 @@ pub fn write(
                     writer.add_member(SCALING, &file.to_bytes())?;
                 }
                 summary.scaling = Some(scaling);
+            }
+            if let Some((model, asked)) = io {
+                for (path, bytes) in asked.outputs(&model) {
+                    writer.add_file(followed(path), bytes);
+                }
+                summary.io = Some(IoSummary(Box::new(model)));
             }
             if let Some((place, details)) = details {
                 let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
@@ -313,6 +324,7 @@ fn summarize(
         efficiency,
         what_if: None,
         advice: None,
+        io: None,
         scaling: None,
         short: None,
         scenario,

@@ -248,6 +248,7 @@ fn copy_process(
         has_steps: false,
         has_marks: false,
         windows: None,
+        io: None,
     };
     let walked = walk::walk(source.archive, trace, tools.metrics, &opened, notes, &[], tools.memory)?;
     drop(opened);

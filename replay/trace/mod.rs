@@ -150,7 +150,7 @@ impl Trace {
     /// processes.
     pub fn new(mut definitions: Definitions, semantics: Semantics) -> Result<Trace, Error> {
         definitions.regions.iter_mut().for_each(|region| unify_mpi(region, semantics));
-        let attributes = KnownAttributes::find(&definitions);
+        let attributes = KnownAttributes::find(&definitions, false);
         let counters = KnownCounters::find(&definitions);
         let context = Context { semantics, attributes, has_windows: !definitions.windows.is_empty() };
         let kinds = definitions.regions.iter().map(|region| kind(region, context)).collect();
@@ -286,6 +286,11 @@ impl Trace {
         } else {
             format!("; the trace has {} and others", names.join(", "))
         }
+    }
+
+    /// Reads attributes of file access, too.
+    pub fn read_files(&mut self) {
+        self.attributes = KnownAttributes::find(&self.definitions, true);
     }
 
     /// Makes ticks of the analysis finer than those of the archive.

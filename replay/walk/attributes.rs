@@ -17,11 +17,19 @@ pub struct KnownAttributes {
     persistent: Option<u64>,
     file: Option<u64>,
     partitioned: Option<u64>,
+    /// Where a transfer begins, and the displacement of a view; `None` unless file I/O is looked at.
+    offset: Option<u64>,
+    view: Option<u64>,
 }
 
+/// Names of attributes of file access, Score-P's where it has one.
+const OFFSET: &str = "Offset";
+const VIEW: &str = "View";
+
 impl KnownAttributes {
-    /// Finds those that a trace defines; `None` if it has none of them.
-    pub fn find(definitions: &Definitions) -> Option<KnownAttributes> {
+    /// Finds those that a trace defines; `None` if it has none of them. Those of file access count only if they are wanted: few
+    /// other events have attributes in the traces that have these.
+    pub fn find(definitions: &Definitions, wants_files: bool) -> Option<KnownAttributes> {
         let names = &definitions.attributes;
         let find = |name: &str| Some(names.reference(names.iter().position(|known| known == name)?));
         let known = KnownAttributes {
@@ -33,13 +41,17 @@ impl KnownAttributes {
             persistent: find(attributes::PERSISTENT_OPERATION),
             file: find(attributes::FILE),
             partitioned: find(attributes::PARTITIONED),
+            offset: find(OFFSET).filter(|_| wants_files),
+            view: find(VIEW).filter(|_| wants_files),
         };
         let has_any = known.gaps.is_some()
             || known.tells_probed_messages()
             || known.tells_neighbors()
             || known.tells_persistent_operations()
             || known.tells_files()
-            || known.partitioned.is_some();
+            || known.partitioned.is_some()
+            || known.offset.is_some()
+            || known.view.is_some();
         has_any.then_some(known)
     }
 
@@ -58,6 +70,11 @@ impl KnownAttributes {
         self.file.is_some()
     }
 
+    /// Whether displacements of views are recorded, if they are wanted.
+    pub(crate) fn tells_views(&self) -> bool {
+        self.view.is_some()
+    }
+
     /// Whether probes that have found a message say which.
     pub fn tells_probed_messages(&self) -> bool {
         self.source.is_some() && self.tag.is_some() && self.communicator.is_some()
@@ -69,6 +86,7 @@ impl KnownAttributes {
         let missing = self.gaps.map(|gaps| gaps.read(attributes, mappings)).unwrap_or_default();
         let (mut source, mut tag, mut communicator) = (None, None, None);
         let (mut neighbors, mut persistent, mut file, mut partitioned) = ([None; 2], None, None, 0);
+        let (mut offset, mut view) = (None, None);
         for attribute in attributes {
             let known = Some(u64::from(mappings.global(MappingType::Attribute, attribute.attribute)));
             let value = low(attribute.value.bits);
@@ -82,6 +100,10 @@ impl KnownAttributes {
                 persistent = Some(value);
             } else if known == self.partitioned {
                 partitioned = value;
+            } else if known == self.offset {
+                offset = Some(attribute.value.bits);
+            } else if known == self.view {
+                view = Some(attribute.value.bits);
             } else if known == self.file {
                 file = Some(mappings.global(MappingType::IoHandle, value));
             } else if let Some(at) = self.neighbors.iter().position(|&attribute| attribute == known) {
@@ -96,6 +118,8 @@ impl KnownAttributes {
             persistent,
             file,
             partitioned,
+            offset,
+            view,
         }
     }
 }
@@ -115,6 +139,10 @@ pub(super) struct Told {
     pub(super) file: Option<u32>,
     /// The number of the pair of requests of a partitioned message; 0 for others.
     pub(super) partitioned: u32,
+    /// Where a transfer begins, in etypes of the view.
+    pub(super) offset: Option<u64>,
+    /// The displacement of a view, in bytes.
+    pub(super) view: Option<u64>,
 }
 
 /// A message that a probe has found.

@@ -83,6 +83,9 @@ impl ProcessWalk<'_> {
         if kind.is_probe {
             self.leave_probe(thread, position);
         }
+        if self.io.is_some() {
+            self.leave_file_access();
+        }
         if let Some(file) = self.attributes.file.take()
             && self.trace.semantics.replays_all_of_mpi()
         {

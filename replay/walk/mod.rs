@@ -10,6 +10,7 @@ mod barriers;
 mod contexts;
 mod counters;
 mod events;
+mod file_access;
 mod files;
 mod focus;
 mod gaps;
@@ -50,6 +51,7 @@ use crate::details::Scheme;
 use crate::error::Error;
 use crate::focus::{Window, Windows};
 use crate::ids::{RecordNumber, Row};
+use crate::io;
 use crate::journal::Journal;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
@@ -103,6 +105,8 @@ pub struct Notes<'a> {
     pub has_marks: bool,
     /// The windows of the process in which things count; `None` if all count.
     pub windows: Option<&'a Arc<Windows>>,
+    /// What the model of file I/O is made with; `None` without.
+    pub io: Option<&'a io::Asked>,
 }
 
 /// An outermost visit of a phase by the main thread.
@@ -220,6 +224,8 @@ pub struct Walked {
     pub visits: Vec<Visit>,
     /// Visits and pairs of events that rules are over; `None` if no rule is.
     pub events: Option<Box<EventInstances>>,
+    /// What the process did to files; `None` unless the model of file I/O is made.
+    pub io: Option<Box<io_model::Walked>>,
     /// The part that later steps add to.
     pub results: Results,
 }
@@ -272,6 +278,7 @@ pub fn walk_again(
         has_steps: false,
         has_marks: false,
         windows: None,
+        io: None,
     };
     let mut state = process::ProcessWalk::new(trace, metrics, files.process, notes);
     state.keep_calls(calls);

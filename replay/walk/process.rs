@@ -27,6 +27,7 @@ use crate::coverage::{Coverage, Fate};
 use crate::details::Scheme;
 use crate::findings::{Finding, Findings};
 use crate::ids::{CallId, EventNumber, JournalPosition, PathId};
+use crate::io::Feed;
 use crate::journal::Spot;
 use crate::metrics::Metrics;
 use crate::operations::{CallSite, Calls, Gap, Operations};
@@ -77,6 +78,8 @@ pub(super) struct ProcessWalk<'t> {
     /// Whether the first MPI_Init, and the first MPI_Finalize, was left.
     pub(super) was_initialized: bool,
     pub(super) was_finalized: bool,
+    /// What the process does to files, if that is wanted.
+    pub(super) io: Option<Box<Feed<'t>>>,
 }
 
 impl<'t> ProcessWalk<'t> {
@@ -84,7 +87,7 @@ impl<'t> ProcessWalk<'t> {
         trace: &'t Trace,
         metrics: &'t Metrics,
         process: usize,
-        Notes { positions, scheme, has_steps, has_marks, windows }: Notes<'t>,
+        Notes { positions, scheme, has_steps, has_marks, windows, io }: Notes<'t>,
     ) -> ProcessWalk<'t> {
         let locations = trace.processes[process].locations.clone();
         let bins = scheme.map(|scheme| scheme.bins);
@@ -99,7 +102,7 @@ impl<'t> ProcessWalk<'t> {
             trace,
             metrics,
             process,
-            threads: locations.map(new).collect(),
+            threads: locations.clone().map(new).collect(),
             tree: CallTree::default(),
             operations: Operations::default(),
             requests: Requests::default(),
@@ -125,6 +128,7 @@ impl<'t> ProcessWalk<'t> {
             borders: Borders::default(),
             was_initialized: false,
             was_finalized: false,
+            io: io.map(|asked| Box::new(Feed::new(asked, process, locations.len()))),
         }
     }
 
@@ -468,6 +472,7 @@ impl<'t> ProcessWalk<'t> {
             borders: self.borders.list.into(),
             visits: self.phases.visits,
             events,
+            io: self.io.map(|feed| Box::new(feed.finish())),
             results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }
     }

@@ -90,6 +90,9 @@ impl ProcessWalk<'_> {
         if matches!(self.threads[thread].numbering, Numbering::Calls(_)) && is_beside_messages(event) {
             return;
         }
+        if self.io.is_some() {
+            self.feed_file_access(thread, event, mappings, time);
+        }
         match *event {
             Event::MpiSend { receiver, communicator, msg_tag, msg_length } => {
                 if let Some(message) =

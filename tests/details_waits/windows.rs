@@ -124,6 +124,7 @@ fn messages_of_windows_are_those_of_the_matching() {
                     has_steps: false,
                     has_marks: false,
                     windows: None,
+                    io: None,
                 };
                 walk::walk(&archive, &trace, &metrics, &files, notes, &[], &memory).unwrap()
             };

@@ -140,7 +140,14 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
                     &trace,
                     &metrics,
                     &files,
-                    Notes { positions, scheme: None, has_steps: true, has_marks: false, windows: None },
+                    Notes {
+                        positions,
+                        scheme: None,
+                        has_steps: true,
+                        has_marks: false,
+                        windows: None,
+                        io: None,
+                    },
                     &[],
                     &memory,
                 )

@@ -1,0 +1,120 @@
+//! What is known of all files before events are read.
+
+use io_model::{Layer, Settings};
+use model::{FileHandle, mpi};
+use otf2::{MappingType, Mappings};
+
+use super::options::IoOptions;
+use crate::communicators::Participants;
+use crate::trace::Trace;
+
+/// What is asked of the model of file I/O, and what definitions say about files.
+#[derive(Debug)]
+pub struct Asked {
+    pub(super) options: IoOptions,
+    /// By position of the handle: `None` for those of no file, and of libraries that are built on others.
+    handles: Vec<Option<Handle>>,
+    /// By position of the region.
+    calls: Vec<Call>,
+    /// Position of `MPI_COMM_WORLD`.
+    pub(super) world: Option<usize>,
+    /// Whether views are recorded.
+    pub(super) has_views: bool,
+}
+
+/// A handle of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handle {
+    /// Number of the file.
+    pub(super) file: u32,
+    /// The library.
+    pub(super) layer: Layer,
+    /// Members of the communicator, if there is one.
+    pub(super) members: Option<u64>,
+}
+
+/// What the name of a call says about the pointer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Call {
+    /// The shared pointer moves.
+    SeeksShared,
+    /// Transfers begin at the shared pointer.
+    Shared,
+    /// Anything else.
+    Other,
+}
+
+impl Asked {
+    /// Looks at the definitions; from now on attributes of file access are read, too.
+    pub(crate) fn new(trace: &mut Trace, options: &IoOptions) -> Asked {
+        trace.read_files();
+        let definitions = &trace.definitions;
+        let handles = (0..definitions.file_handles.len()).map(|at| handle(trace, at)).collect();
+        let communicators = &definitions.communicators;
+        let named = communicators.iter().position(|it| it.name == "MPI_COMM_WORLD");
+        let all = trace.processes.iter().filter(|process| process.rank.is_some()).count();
+        let has_all = |it: &Participants| matches!(it, Participants::Ranks(ranks) if ranks.len() == all);
+        let first = || trace.communicators[..communicators.len()].iter().position(has_all);
+        Asked {
+            options: options.clone(),
+            handles,
+            calls: definitions.regions.iter().map(|region| call(&region.name)).collect(),
+            world: named.or_else(first),
+            has_views: trace.attributes.is_some_and(|known| known.tells_views()),
+        }
+    }
+
+    /// What a walk keeps.
+    pub(super) fn settings(&self) -> Settings {
+        // IOR's line for reading depends on who has written: all that is written of a model must agree.
+        Settings { gap: self.options.gap, transfers: true }
+    }
+
+    /// A handle, and its number in the definitions.
+    pub(super) fn handle(&self, trace: &Trace, reference: u32) -> Option<(u64, Handle)> {
+        let at = trace.definitions.file_handles.position(reference.into())?;
+        Some((at as u64, (*self.handles.get(at)?)?))
+    }
+
+    /// The same for a handle as a location numbers it.
+    pub(super) fn local_handle(
+        &self,
+        trace: &Trace,
+        mappings: &Mappings,
+        local: u32,
+    ) -> Option<(u64, Handle)> {
+        self.handle(trace, mappings.global(MappingType::IoHandle, local))
+    }
+
+    /// What the name of a region says.
+    pub(super) fn call(&self, region: u32) -> Call {
+        self.calls.get(region as usize).copied().unwrap_or(Call::Other)
+    }
+}
+
+fn handle(trace: &Trace, at: usize) -> Option<Handle> {
+    let FileHandle { file, communicator, paradigm } = *trace.definitions.file_handles.get(at)?;
+    let layer = match paradigm.and_then(|at| trace.definitions.io_paradigms.get(at)).map(String::as_str) {
+        Some("MPI-IO") => Layer::Mpi,
+        Some("POSIX") => Layer::Posix,
+        Some("ISOC") => Layer::Isoc,
+        // Operations of libraries that are built on these are seen as what they call.
+        Some(_) => return None,
+        None if communicator.is_some() => Layer::Mpi,
+        None => Layer::Posix,
+    };
+    let members = match trace.communicators.get(trace.file_handle(at) as usize)? {
+        Participants::Myself => Some(1),
+        others => others.processes().map(|processes| processes.len() as u64),
+    };
+    Some(Handle { file: u32::try_from(file?).ok()?, layer, members })
+}
+
+fn call(name: &str) -> Call {
+    let name = mpi::plain(name);
+    match name.strip_prefix("file_") {
+        Some("seek_shared") => Call::SeeksShared,
+        Some(name) if name.contains("_shared") || name.contains("_ordered") => Call::Shared,
+        _ => Call::Other,
+    }
+}

@@ -1,0 +1,434 @@
+//! Records of files of one process, as the model takes them.
+
+use io_model::{Begin, Id, Kind, Layer, Opening, Pointer, SetView, Walk, Walked, Whence};
+use model::Ticks;
+use otf2::{Event, MappingType, Mappings};
+use rustc_hash::FxHashMap;
+
+use super::asked::{Asked, Call, Handle};
+use crate::ids::PathId;
+use crate::int::to_u32;
+use crate::trace::Trace;
+
+/// OTF2's flags of an operation on a file.
+const NON_BLOCKING: u32 = 1;
+const COLLECTIVE: u32 = 2;
+
+/// OTF2's flags of an open file.
+const APPEND: u32 = 2;
+const AVOID_CACHING: u32 = 64;
+
+/// OTF2's modes of operations.
+const READ: u8 = 0;
+const WRITE: u8 = 1;
+const FLUSH: u8 = 2;
+
+/// The records of one process.
+#[derive(Debug)]
+pub(crate) struct Feed<'a> {
+    asked: &'a Asked,
+    walk: Walk,
+    /// Communication calls that have begun to complete.
+    tick: u64,
+    /// Blocking collective operations on all ranks that were completed.
+    epoch: u64,
+    threads: Vec<Thread>,
+    /// Operations that are not complete, by handle and number, the innermost last.
+    open: FxHashMap<(u64, u64), Vec<Open>>,
+}
+
+#[derive(Clone, Default, Debug)]
+struct Thread {
+    /// The last call that communicated.
+    last: Option<OpenCall>,
+    /// Operations whose calls may not have returned: the call, handle and number.
+    inside: Vec<(OpenCall, u64, u64)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    thread: usize,
+    what: What,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    /// An operation that the program has asked for.
+    Transfer,
+    /// One within another one, or a flush: it ends, and that is all.
+    Other,
+}
+
+/// A call that has not returned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct OpenCall {
+    /// How many calls are open on the thread, with this one.
+    pub(crate) depth: usize,
+    /// The region.
+    pub(crate) region: u32,
+    /// When it was entered, in ticks.
+    pub(crate) enter: Ticks,
+}
+
+/// Where and when a record was written.
+#[derive(Clone, Copy)]
+pub(crate) struct Spot<'s> {
+    /// Number of the thread in its process.
+    pub(crate) thread: usize,
+    /// When, in ticks since the begin of the trace.
+    pub(crate) time: Ticks,
+    /// The call path.
+    pub(crate) path: PathId,
+    /// The innermost call, if there is any.
+    pub(crate) call: Option<OpenCall>,
+    /// Whether that is one of MPI.
+    pub(crate) is_in_mpi: bool,
+    /// Where the transfer begins, if an attribute says it.
+    pub(crate) offset: Option<u64>,
+    /// Whether a call of the thread has not returned yet.
+    pub(crate) is_open: &'s dyn Fn(OpenCall) -> bool,
+}
+
+impl<'a> Feed<'a> {
+    /// Nothing has happened yet on so many threads.
+    pub(crate) fn new(asked: &'a Asked, process: usize, threads: usize) -> Feed<'a> {
+        Feed {
+            asked,
+            walk: Walk::new(to_u32(process), asked.settings()),
+            tick: 0,
+            epoch: 0,
+            threads: vec![Thread::default(); threads],
+            open: FxHashMap::default(),
+        }
+    }
+
+    /// Takes a record.
+    pub(crate) fn take(&mut self, trace: &Trace, event: &Event<'_>, mappings: &Mappings, spot: &Spot<'_>) {
+        let asked = self.asked;
+        let handle = |local: u32| asked.local_handle(trace, mappings, local);
+        match *event {
+            Event::IoCreateHandle { handle: local, status_flags, .. } => {
+                if let Some((key, known)) = handle(local) {
+                    self.create(key, known, status_flags);
+                }
+            }
+            Event::IoDestroyHandle { handle: local } => {
+                if let Some((key, _)) = handle(local) {
+                    self.walk.destroy(key);
+                }
+            }
+            Event::IoDuplicateHandle { old_handle, new_handle, .. } => {
+                if let (Some((old, _)), Some((new, _))) = (handle(old_handle), handle(new_handle)) {
+                    self.walk.duplicate(old, new);
+                }
+            }
+            Event::IoSeek { handle: local, offset_request, whence, offset_result } => {
+                // The result for the shared pointer may be the individual one (io.md 3.3).
+                let is_shared = spot.call.is_some_and(|it| asked.call(it.region) == Call::SeeksShared);
+                if let Some((key, _)) = handle(local).filter(|_| !is_shared) {
+                    let whence = match whence {
+                        0 => Whence::Start,
+                        1 => Whence::Current,
+                        _ => Whence::Other,
+                    };
+                    self.walk.seek(key, offset_request, whence, known(offset_result));
+                }
+            }
+            Event::IoOperationBegin { handle: local, mode, operation_flags, bytes_request, matching_id } => {
+                if let Some((key, _)) = handle(local) {
+                    self.begin((key, matching_id), (mode, operation_flags), known(bytes_request), spot);
+                }
+            }
+            Event::IoOperationIssued { handle: local, matching_id } => {
+                if let Some((key, _)) = handle(local) {
+                    self.leave_operation(spot.thread, (key, matching_id));
+                }
+            }
+            Event::IoOperationComplete { handle: local, bytes_result, matching_id } => {
+                if let Some((key, _)) = handle(local)
+                    && let Some(id) = self.end((key, matching_id), spot.thread)
+                {
+                    self.walk.complete(id, ticks(spot.time), known(bytes_result));
+                }
+            }
+            Event::IoOperationCancelled { handle: local, matching_id } => {
+                if let Some((key, _)) = handle(local)
+                    && let Some(id) = self.end((key, matching_id), spot.thread)
+                {
+                    self.walk.cancel(id);
+                }
+            }
+            Event::MpiCollectiveEnd { communicator, .. } => {
+                self.communicate(spot);
+                let reference = mappings.global(MappingType::Comm, communicator);
+                let position = trace.definitions.communicators.position(reference.into());
+                self.epoch += u64::from(position.is_some() && position == asked.world);
+            }
+            _ if communicates(event) => self.communicate(spot),
+            _ => {}
+        }
+    }
+
+    /// A view is set. What it is like was not recorded, but for its displacement in bytes.
+    pub(crate) fn set_view(&mut self, trace: &Trace, handle: u32, displacement: u64) {
+        if let Some((key, _)) = self.asked.handle(trace, handle) {
+            self.walk.set_view(key, &SetView { displacement, ..SetView::default() });
+        }
+    }
+
+    /// What the process did.
+    pub(crate) fn finish(self) -> Walked {
+        self.walk.finish()
+    }
+
+    fn create(&mut self, key: u64, Handle { file, layer, members }: Handle, status: u32) {
+        let opening = Opening {
+            file,
+            layer,
+            members,
+            append: status & APPEND != 0,
+            size: None,
+            direct: status & AVOID_CACHING != 0,
+            hints: None,
+            has_views: self.asked.has_views || layer != Layer::Mpi,
+        };
+        self.walk.create(key, &opening);
+    }
+
+    /// Counts the current call, once, however many records it has.
+    fn communicate(&mut self, spot: &Spot<'_>) {
+        let last = &mut self.threads[spot.thread].last;
+        if spot.is_in_mpi && *last != spot.call {
+            *last = spot.call;
+            self.tick += 1;
+        }
+    }
+
+    fn begin(
+        &mut self,
+        (key, number): (u64, u64),
+        (mode, flags): (u8, u32),
+        requested: Option<u64>,
+        spot: &Spot<'_>,
+    ) {
+        let inside = &mut self.threads[spot.thread].inside;
+        inside.retain(|(call, ..)| (spot.is_open)(*call));
+        // Several operations of one call, such as pieces of a vector, are none within each other.
+        let depth = spot.call.map_or(0, |call| call.depth);
+        let is_top = inside.iter().all(|(call, ..)| call.depth >= depth);
+        inside.extend(spot.call.map(|call| (call, key, number)));
+        let kind = match mode {
+            READ => Some(Kind::Read),
+            WRITE => Some(Kind::Write),
+            _ => None,
+        };
+        let what = if is_top && kind.is_some() { What::Transfer } else { What::Other };
+        self.open.entry((key, number)).or_default().push(Open { thread: spot.thread, what });
+        if is_top && mode == FLUSH {
+            self.walk.flush(key);
+        }
+        let Some(kind) = kind.filter(|_| is_top) else { return };
+        let is_shared = || spot.call.is_some_and(|call| self.asked.call(call.region) == Call::Shared);
+        let begin = Begin {
+            kind,
+            collective: flags & COLLECTIVE != 0,
+            non_blocking: flags & NON_BLOCKING != 0,
+            pointer: match spot.offset {
+                Some(_) => Pointer::Explicit,
+                None if is_shared() => Pointer::Shared,
+                None => Pointer::Individual,
+            },
+            offset: spot.offset,
+            requested,
+            begin: ticks(spot.time),
+            tick: self.tick,
+            epoch: self.epoch,
+            call_path: to_u32(spot.path.index()),
+        };
+        self.walk.begin(id(spot.thread, key, number), &begin);
+    }
+
+    /// The call that has begun an operation returns, or the operation ends.
+    fn leave_operation(&mut self, thread: usize, (key, number): (u64, u64)) {
+        let inside = &mut self.threads[thread].inside;
+        if let Some(at) = inside.iter().rposition(|it| (it.1, it.2) == (key, number)) {
+            inside.remove(at);
+        }
+    }
+
+    /// An operation ends, which this thread or another one has begun; answers what it is known by, if the program has asked for it.
+    fn end(&mut self, (key, number): (u64, u64), thread: usize) -> Option<Id> {
+        let open = self.open.get_mut(&(key, number)).filter(|open| !open.is_empty());
+        // That it has not begun is a finding of the model.
+        let Some(open) = open else { return Some(id(thread, key, number)) };
+        let own = open.iter().rposition(|it| it.thread == thread).unwrap_or(open.len() - 1);
+        let Open { thread, what } = open.remove(own);
+        if open.is_empty() {
+            self.open.remove(&(key, number));
+        }
+        self.leave_operation(thread, (key, number));
+        (what == What::Transfer).then(|| id(thread, key, number))
+    }
+}
+
+fn id(thread: usize, handle: u64, number: u64) -> Id {
+    Id { location: thread as u64, handle, number }
+}
+
+/// All ones: nobody knows.
+fn known(number: u64) -> Option<u64> {
+    (number != u64::MAX).then_some(number)
+}
+
+/// A time as the model has it: nothing is before the begin of the trace.
+fn ticks(time: Ticks) -> u64 {
+    time.max(0).unsigned_abs()
+}
+
+/// Whether a record is of a message, of an operation of several, or of one-sided communication.
+fn communicates(event: &Event<'_>) -> bool {
+    matches!(
+        event,
+        Event::MpiSend { .. }
+            | Event::MpiIsend { .. }
+            | Event::MpiIsendComplete { .. }
+            | Event::MpiIrecvRequest { .. }
+            | Event::MpiRecv { .. }
+            | Event::MpiIrecv { .. }
+            | Event::MpiMrecv { .. }
+            | Event::MpiImrecvRequest { .. }
+            | Event::MpiImrecv { .. }
+            | Event::NonBlockingCollectiveRequest { .. }
+            | Event::NonBlockingCollectiveComplete { .. }
+            | Event::RmaCollectiveEnd { .. }
+            | Event::RmaGroupSync { .. }
+            | Event::RmaRequestLock { .. }
+            | Event::RmaReleaseLock { .. }
+            | Event::RmaPut { .. }
+            | Event::RmaGet { .. }
+            | Event::RmaAtomic { .. }
+            | Event::RmaOpCompleteBlocking { .. }
+            | Event::RmaOpCompleteNonBlocking { .. }
+            | Event::RmaOpCompleteRemote { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::IoOptions;
+    use crate::options::Semantics;
+    use crate::trace::tests::world;
+    use io_model::{AccessTotals, Finding};
+    use model::{FileHandle, Region};
+
+    /// A rank with a handle of MPI-IO, one of POSIX and one of a library that is built on these, of one file each.
+    fn trace() -> Trace {
+        let mut definitions = world(&[1]);
+        for (at, name) in ["MPI-IO", "POSIX", "HDF5"].into_iter().enumerate() {
+            definitions.io_paradigms.push(at as u64, name.into()).unwrap();
+            definitions.files.push(at as u64, name.to_lowercase()).unwrap();
+            let handle = FileHandle { file: Some(at), communicator: None, paradigm: Some(at) };
+            definitions.file_handles.push(at as u64, handle).unwrap();
+        }
+        for (at, name) in ["MPI_File_write", "MPI_File_write_shared", "pwrite"].into_iter().enumerate() {
+            let region = Region { name: name.into(), canonical_name: name.into(), ..Region::default() };
+            definitions.regions.push(at as u64, region).unwrap();
+        }
+        Trace::new(definitions, Semantics::Corrected).unwrap()
+    }
+
+    /// What comes of records: time, depth and region of the innermost call of each.
+    fn walked(records: &[(Ticks, usize, u32, Event<'_>)]) -> Walked {
+        let mut trace = trace();
+        let asked = Asked::new(&mut trace, &IoOptions::default());
+        let mut feed = Feed::new(&asked, 0, 1);
+        for (time, depth, region, event) in records {
+            let call = OpenCall { depth: *depth, region: *region, enter: 0 };
+            let is_open = |it: OpenCall| it.depth <= *depth;
+            let spot = Spot {
+                thread: 0,
+                time: *time,
+                path: PathId::default(),
+                call: Some(call),
+                is_in_mpi: *region < 2,
+                offset: None,
+                is_open: &is_open,
+            };
+            feed.take(&trace, event, &Mappings::default(), &spot);
+        }
+        feed.finish()
+    }
+
+    fn create(handle: u32) -> Event<'static> {
+        Event::IoCreateHandle { handle, mode: 2, creation_flags: 0, status_flags: 0 }
+    }
+
+    fn begin(handle: u32, matching_id: u64) -> Event<'static> {
+        let (mode, operation_flags) = (WRITE, 0);
+        Event::IoOperationBegin { handle, mode, operation_flags, bytes_request: 8, matching_id }
+    }
+
+    fn complete(handle: u32, matching_id: u64) -> Event<'static> {
+        Event::IoOperationComplete { handle, bytes_result: 8, matching_id }
+    }
+
+    fn operations(walked: &Walked) -> Vec<(u32, Pointer, u64)> {
+        let of = |(file, it): (&u32, &AccessTotals)| (*file, it.access.pointer, it.operations);
+        let facts = walked.facts.iter();
+        facts.flat_map(|(file, facts)| facts.accesses.iter().map(move |it| of((file, it)))).collect()
+    }
+
+    #[test]
+    fn operations_within_others_do_not_count() {
+        let records = [
+            (0, 1, 0, create(0)),
+            (0, 1, 0, create(1)),
+            (1, 1, 0, begin(0, 1)),
+            (2, 2, 2, begin(1, 1)),
+            (3, 2, 2, complete(1, 1)),
+            (4, 1, 0, complete(0, 1)),
+            // Outside it counts, as do several of one call.
+            (5, 1, 2, begin(1, 1)),
+            (5, 1, 2, begin(1, 2)),
+            (6, 1, 2, complete(1, 2)),
+            (6, 1, 2, complete(1, 1)),
+        ];
+        let walked = walked(&records);
+        assert_eq!(operations(&walked), [(0, Pointer::Individual, 1), (1, Pointer::Individual, 2)]);
+        assert!(walked.findings.0.is_empty(), "{:?}", walked.findings);
+    }
+
+    #[test]
+    fn libraries_on_top_of_others_are_seen_through() {
+        let records = [
+            (0, 1, 0, create(0)),
+            (0, 1, 0, create(2)),
+            (1, 1, 2, begin(2, 1)),
+            (2, 2, 1, begin(0, 1)),
+            (3, 2, 1, complete(0, 1)),
+            (4, 1, 2, complete(2, 1)),
+        ];
+        assert_eq!(operations(&walked(&records)), [(0, Pointer::Shared, 1)]);
+    }
+
+    #[test]
+    fn what_has_not_begun_is_found_and_left_out() {
+        let walked = walked(&[(0, 1, 0, create(0)), (1, 1, 0, complete(0, 7))]);
+        assert_eq!(walked.findings.0.into_iter().collect::<Vec<_>>(), [(Finding::NeverBegun, 1)]);
+    }
+
+    #[test]
+    fn calls_that_communicate_count_once() {
+        let mut trace = trace();
+        let asked = Asked::new(&mut trace, &IoOptions::default());
+        let mut feed = Feed::new(&asked, 0, 1);
+        for (enter, is_in_mpi) in [(0, true), (0, true), (5, true), (7, false)] {
+            let call = Some(OpenCall { depth: 1, region: 0, enter });
+            let (thread, time, path) = (0, enter, PathId::default());
+            let spot = Spot { thread, time, path, call, is_in_mpi, offset: None, is_open: &|_| true };
+            feed.take(&trace, &Event::MpiIrecvRequest { request_id: 1 }, &Mappings::default(), &spot);
+        }
+        assert_eq!(feed.tick, 2);
+    }
+}

@@ -1,0 +1,93 @@
+//! The model of file I/O of a trace (`docs/io.md`): what `io_model` makes of the records of files.
+//!
+//! ```text
+//!   records ─► feed, one for each process ─► simple phases ─► exchange ─► worker 0: phases, families ─► output
+//! ```
+//!
+//! Everything comes to worker 0, by rank: so the model has the same bytes for any number of workers.
+
+mod asked;
+mod exchange;
+mod feed;
+mod options;
+mod output;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use io_model::{Files, Findings, Model, Parts, Reads, Transfer, estimates, heat, phases, reads};
+
+use crate::error::Error;
+use crate::exchange::Exchange;
+use crate::report_paths::ReportPaths;
+use crate::trace::Trace;
+use crate::walk::Walked;
+
+pub use asked::Asked;
+pub(crate) use feed::{Feed, OpenCall, Spot};
+pub use options::{IoOptions, SystemsTable};
+pub use output::{Format, OutputFile};
+
+use exchange::OfRank;
+
+impl Asked {
+    /// Makes the model of what all processes did to files, which leaves `walked`; at worker 0 only.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(crate) fn model(
+        &self,
+        trace: &Trace,
+        walked: &mut [Walked],
+        paths: &ReportPaths,
+        exchange: &mut dyn Exchange,
+    ) -> Result<Option<Model>, Error> {
+        let own = walked.iter_mut().zip(&paths.numbers).filter_map(|(walked, paths)| {
+            let rank = walked.process.number;
+            Some(OfRank::new(rank, *walked.io.take()?, paths))
+        });
+        let ranks = exchange::gather(own, exchange)?;
+        Ok((exchange.worker() == 0).then(|| self.of_all(trace, ranks)))
+    }
+
+    /// The model of what all ranks did, in their order.
+    fn of_all(&self, trace: &Trace, ranks: Vec<OfRank>) -> Model {
+        let mut simple = Vec::new();
+        let mut users: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        let mut transfers: BTreeMap<u32, Vec<Transfer>> = BTreeMap::new();
+        let mut parts = Parts {
+            resolution: trace.definitions.clock.resolution,
+            run: trace.length(),
+            findings: Findings::default(),
+            ..Parts::default()
+        };
+        for OfRank { rank, walked } in ranks {
+            simple.extend(walked.simple);
+            for (file, facts) in walked.facts {
+                users.entry(file).or_default().insert(rank);
+                parts.facts.entry(file).or_default().merge(&facts);
+            }
+            for (file, own) in walked.transfers {
+                transfers.entry(file).or_default().extend(own);
+            }
+            parts.findings.merge(&walked.findings);
+        }
+        parts.files = Files::new(trace.definitions.files.iter().cloned().collect(), &users);
+        parts.phases = phases(simple, &parts.files);
+        parts.reads = transfers.iter().filter_map(|(file, list)| Some((*file, of_file(list)?))).collect();
+        parts.heat = Some(heat(&transfers, 0, parts.run, trace.processes.len() as u64));
+        let mut model = Model::new(parts);
+        let options = &self.options;
+        model.estimates = estimates(&model.families, &model.phases, &options.systems, options.by_mean);
+        model
+    }
+}
+
+/// What was read of a file, by all ranks; `None` if it is unknown where.
+fn of_file(transfers: &[Transfer]) -> Option<Reads> {
+    if transfers.iter().any(|transfer| transfer.size > 0 && transfer.pieces.is_empty()) {
+        return None;
+    }
+    let mut all = Reads::default();
+    reads(transfers).values().for_each(|own| all.merge(own));
+    Some(all)
+}

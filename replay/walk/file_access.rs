@@ -1,0 +1,46 @@
+//! Records of files for the model of file I/O.
+
+use model::Ticks;
+use otf2::{Event, Mappings};
+
+use super::process::ProcessWalk;
+use crate::io::{OpenCall, Spot};
+
+impl ProcessWalk<'_> {
+    /// Hands a record to the model of file I/O.
+    #[inline(never)]
+    pub(super) fn feed_file_access(
+        &mut self,
+        thread: usize,
+        event: &Event<'_>,
+        mappings: &Mappings,
+        time: Ticks,
+    ) {
+        let is_in_mpi = self.is_in_mpi(thread);
+        let Some(feed) = &mut self.io else { return };
+        let stack = &self.threads[thread].stack;
+        let call = |depth: usize| {
+            let frame = stack.frames().get(depth.checked_sub(1)?)?;
+            Some(OpenCall { depth, region: frame.region, enter: frame.enter })
+        };
+        let spot = Spot {
+            thread,
+            time,
+            path: stack.path(),
+            call: call(stack.len()),
+            is_in_mpi,
+            offset: self.attributes.offset,
+            is_open: &|it: OpenCall| call(it.depth) == Some(it),
+        };
+        feed.take(self.trace, event, mappings, &spot);
+    }
+
+    /// Leaves a call, which may have set the view of a file.
+    pub(super) fn leave_file_access(&mut self) {
+        if let (Some(feed), Some(file), Some(view)) =
+            (&mut self.io, self.attributes.file, self.attributes.view.take())
+        {
+            feed.set_view(self.trace, file, view);
+        }
+    }
+}

@@ -9,8 +9,18 @@ use regex::Regex;
 
 const SPECIFICATION: &str = include_str!("../docs/specification.md");
 /// Folders with sources.
-const SOURCES: [&str; 9] =
-    ["replay", "patterns", "structure", "rules", "formats", "measurement", "diagnostics", "tests", "benches"];
+const SOURCES: [&str; 10] = [
+    "replay",
+    "patterns",
+    "structure",
+    "rules",
+    "io",
+    "formats",
+    "measurement",
+    "diagnostics",
+    "tests",
+    "benches",
+];
 
 /// Numbers of the sections and oddities in the specification, and patterns of citations.
 struct Headings {

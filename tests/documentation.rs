@@ -260,6 +260,7 @@ fn list_of_files() -> String {
         "patterns",
         "structure",
         "rules",
+        "io",
         "formats",
         "measurement",
         "diagnostics",

@@ -32,6 +32,7 @@ mod foreign;
 mod generated;
 mod golden;
 mod interop;
+mod io_model; // phases of file I/O, in all forms
 mod laws;
 mod loops;
 mod masks;

@@ -126,8 +126,9 @@ fn appending_begins_at_the_end() {
     let walked = walk.finish();
     assert_eq!(walked.findings.0, BTreeMap::from([(Finding::UnknownOffset, 1)]));
     assert_eq!((walked.facts[&7].opens, walked.facts[&7].size), (3, Some(50)));
-    let places: Vec<_> = walked.transfers[&7].iter().map(|it| (it.opening, it.pieces[0].0)).collect();
-    assert_eq!(places, [(2, 50), (2, 70), (2, 78)]);
+    let first = |it: &Transfer| (it.opening, it.pieces.first().map(|piece| piece.0));
+    let places: Vec<_> = walked.transfers[&7].iter().map(first).collect();
+    assert_eq!(places, [(2, Some(50)), (2, Some(70)), (2, Some(78)), (3, None)]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use io_model::{Access, Estimate, Family, Kind, Model, Phase};
 
+use super::names::cut_front;
 use super::summary::printable;
 
 /// The share of the run, or of all bytes, from which on a phase has a line.
@@ -72,9 +73,7 @@ fn scaled(mut number: f64, step: f64, units: [&str; 5]) -> String {
 /// The end of a path.
 fn name(path: &str) -> String {
     let name = Path::new(path).file_name().map_or(path.into(), |name| name.to_string_lossy());
-    let name = printable(&name);
-    let long = name.chars().count();
-    if long <= NAME { name } else { format!("…{}", name.chars().skip(long + 1 - NAME).collect::<String>()) }
+    cut_front(&printable(&name), NAME)
 }
 
 /// What a phase does.

@@ -85,7 +85,7 @@ pub(super) fn place((file, line): &(String, u32)) -> String {
 
 /// Returns the last part of the path of a file, cut to a line's length.
 pub(super) fn base_name(file: &str) -> String {
-    cut_front(file.rsplit('/').next().unwrap_or(file))
+    cut_front(file.rsplit('/').next().unwrap_or(file), NAME)
 }
 
 /// Joins the names of functions, which are ordered from the innermost one outwards.
@@ -127,18 +127,18 @@ fn fold<F: PartialEq + Copy>(from_inside: impl Iterator<Item = F>, name: impl Fn
     format!("{first}/…/{}", inner.join("/"))
 }
 
-/// Cuts the front of a long name: functions of one class differ in the end.
-fn cut_front(name: &str) -> String {
+/// Cuts the front of a name of more than so many characters: functions of one class, files and call paths differ in the end.
+pub(super) fn cut_front(name: &str, most: usize) -> String {
     let length = name.chars().count();
-    match length <= NAME {
+    match length <= most {
         true => name.to_owned(),
-        false => format!("…{}", name.chars().skip(length + 1 - NAME).collect::<String>()),
+        false => format!("…{}", name.chars().skip(length + 1 - most).collect::<String>()),
     }
 }
 
 /// Returns the name of a function without its parameters and return type, template arguments folded.
 pub(super) fn function(name: &str) -> String {
-    cut_front(&without_parameters(name))
+    cut_front(&without_parameters(name), NAME)
 }
 
 fn without_parameters(name: &str) -> String {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use details::scaling::{AmdahlCurve, Forecast, GrowthModel, Row, Run, SCHEMA, ScalingFile};
 
+use super::names::cut_front;
 use super::summary::printable;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, reduce};
@@ -213,7 +214,7 @@ fn write_models(f: &mut fmt::Formatter<'_>, models: &[Model]) -> fmt::Result {
     for Model { of, growth, amdahl } in models {
         let name = match of {
             Modelled::Quantity(quantity) => names(*quantity).1.trim().to_owned(),
-            Modelled::Path(path) => format!("time in {}", printable(&end_of(path))),
+            Modelled::Path(path) => format!("time in {}", printable(&cut_front(path, PATH))),
         };
         writeln!(f, "    {name}: {}", formula(growth))?;
         let [double, four] = growth.forecasts.map(|it| {
@@ -262,14 +263,6 @@ fn digits(number: f64) -> String {
     }
 }
 
-/// The end of a long call path.
-fn end_of(path: &str) -> String {
-    match path.chars().count().checked_sub(PATH) {
-        None | Some(0) => path.to_owned(),
-        Some(more) => format!("…{}", path.chars().skip(more + 1).collect::<String>()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,9 +277,9 @@ mod tests {
 
     #[test]
     fn long_call_paths_lose_their_begin() {
-        assert_eq!(end_of("main/work"), "main/work");
+        assert_eq!(cut_front("main/work", PATH), "main/work");
         let long = format!("{}/work", "a".repeat(100));
-        let end = end_of(&long);
+        let end = cut_front(&long, PATH);
         assert!(end.chars().count() == PATH && end.starts_with('…') && end.ends_with("a/work"));
     }
 }

@@ -139,7 +139,7 @@ impl Candidate {
             most: most.min(bounds.run),
             by,
             claims: rule.claims(),
-            is_bound: finding.is_bound,
+            is_bound: finding.is_bound && scenario.is_some(),
             model: finding.confidence.unwrap_or(MODEL),
             scenario,
         })
@@ -148,6 +148,11 @@ impl Candidate {
     /// Whether it explains the time of calls, and not waiting.
     pub(super) fn is_of_calls(&self) -> bool {
         self.claims == Claims::Calls
+    }
+
+    /// Whether what is replayed is what to expect.
+    pub(super) fn is_expected(&self) -> bool {
+        self.scenario.is_some() && !self.is_bound
     }
 
     /// Whether its gain is close: it is replayed, or its bound is that of work or of calls, and not of waiting.

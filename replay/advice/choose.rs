@@ -142,26 +142,16 @@ const BOUND_ONLY: f64 = 0.6;
 
 /// How sure it is of a trace that can be trusted (advice 3.2): a bound that is far above what the replay says is a reason for doubt.
 fn confidence(candidate: &Candidate, gain: Ticks) -> f64 {
-    let model = if candidate.scenario.is_none() || candidate.is_bound {
-        candidate.model.min(BOUND_ONLY)
-    } else {
-        candidate.model
-    };
-    match candidate.scenario {
-        Some(_) => model * (gain as f64 / candidate.most.max(1) as f64 + 0.5).min(1.0),
-        None => model,
-    }
+    let surest = if candidate.is_expected() { 1.0 } else { BOUND_ONLY };
+    candidate.model.min(surest) * (gain as f64 / candidate.most.max(1) as f64 + 0.5).min(1.0)
 }
 
 fn advised(best: Replayed, also: Vec<Replayed>) -> Advised {
     let Replayed { candidate, gain, confidence } = best;
-    let is_expected = candidate.scenario.is_some() && !candidate.is_bound;
-    let (expected, most, by) = match (is_expected, candidate.is_bound) {
-        (true, _) if gain <= candidate.most => (Some(gain), candidate.most, candidate.by),
-        (true, _) => (Some(gain), gain, "replay"),
-        (_, true) => (None, gain, "replay"),
-        _ => (None, candidate.most.max(gain), candidate.by),
-    };
+    // What is replayed as a bound is closer than the others, and may be above them where these are coarse.
+    let is_by_replay = candidate.is_bound || gain > candidate.most;
+    let (most, by) = if is_by_replay { (gain, "replay") } else { (candidate.most, candidate.by) };
+    let expected = candidate.is_expected().then_some(gain);
     let of = |it: Replayed| Also {
         rule: it.candidate.rule,
         title: it.candidate.title,

@@ -12,8 +12,10 @@ use crate::tools::Tools;
 use crate::what_if::{RareWork, TENTHS};
 use crate::wire::{self, Wire, wire};
 
-/// Culprits that are looked at: those with most costs, and with this part of all time at least (advice 4.1).
+/// Culprits that are looked at: those with most costs.
 const LOOKED_AT: usize = 16;
+
+/// The part of all time that a culprit costs others at least (advice 4.1): a hundredth.
 const PART: i128 = 100;
 
 /// When a culprit has its work. Of those that are not looked at nothing is known.

@@ -13,6 +13,7 @@ use crate::rows::{ABSENT, ABSENT_FLAG, BLOCK, Rows, Run, Values};
 use crate::rule::{Over, Rule, Rules};
 use crate::schema::{Column, Names};
 use crate::site::{Site, can_hold};
+use crate::template::whole;
 use crate::totals::{RuleTotals, Totals};
 
 /// Goes through rows of a table for all rules over it.
@@ -240,7 +241,7 @@ fn gather(
         // Rows that follow each other are often of one group, and in it of one value.
         while let Some(&(at, _)) = values.peek() {
             let group = groups[at];
-            let mut of_group = std::iter::from_fn(|| values.next_if(|&(at, _)| groups[at] == group));
+            let of_group = std::iter::from_fn(|| values.next_if(|&(at, _)| groups[at] == group));
             match &mut totals.groups[group].gathered[position] {
                 Gathered::Sum { sum, count } => {
                     for (_, value) in of_group {
@@ -256,43 +257,27 @@ fn gather(
                     }
                 }
                 Gathered::Distinct(values) => {
-                    let mut last = None;
-                    for value in of_group.map(|(_, value)| crate::template::whole(value)) {
-                        if last.replace(value) != Some(value) {
-                            listed += usize::from(values.insert(value));
-                        }
-                    }
+                    let of_group = of_group.map(|(_, value)| (whole(value), ()));
+                    in_runs(of_group, |(), ()| (), |value, ()| listed += usize::from(values.insert(value)));
                 }
                 Gathered::Most(sums) => {
                     let before = sums.len();
-                    let mut run = of_group.next().map(|(at, value)| (value, weights[at]));
-                    while let Some((value, weight)) = run.take() {
-                        let mut weight: i128 = weight;
-                        for (at, next) in of_group.by_ref() {
-                            if next != value {
-                                run = Some((next, weights[at]));
-                                break;
-                            }
-                            weight = weight.wrapping_add(weights[at]);
-                        }
-                        let sum = sums.entry(crate::template::whole(value)).or_default();
+                    let of_group = of_group.map(|(at, value)| (whole(value), weights[at]));
+                    in_runs(of_group, i128::wrapping_add, |value, weight| {
+                        let sum = sums.entry(value).or_default();
                         *sum = sum.wrapping_add(weight);
-                    }
+                    });
                     listed += sums.len() - before;
                 }
                 Gathered::Histogram(classes) => {
-                    let mut run = of_group.next().map(|(_, value)| class(value));
-                    while let Some(of) = run.take() {
-                        let mut count = 1;
-                        for next in of_group.by_ref().map(|(_, value)| class(value)) {
-                            if next != of {
-                                run = Some(next);
-                                break;
-                            }
-                            count += 1;
-                        }
-                        *classes.entry(of).or_default() += count;
-                    }
+                    let of_group = of_group.map(|(_, value)| (class(value), 1));
+                    in_runs(
+                        of_group,
+                        |one, more| one + more,
+                        |class, count| {
+                            *classes.entry(class).or_default() += count;
+                        },
+                    );
                 }
                 Gathered::Series { yes, runs } => {
                     for (at, value) in of_group {
@@ -306,4 +291,22 @@ fn gather(
         }
         totals.count_listed(listed);
     }
+}
+
+/// Gives what is equal and follows each other once, with the sum of what belongs to it.
+fn in_runs<K: PartialEq, S>(
+    mut items: impl Iterator<Item = (K, S)>,
+    add: impl Fn(S, S) -> S,
+    mut give: impl FnMut(K, S),
+) {
+    let Some((mut key, mut sum)) = items.next() else { return };
+    for (next, more) in items {
+        if next == key {
+            sum = add(sum, more);
+        } else {
+            give(key, sum);
+            (key, sum) = (next, more);
+        }
+    }
+    give(key, sum);
 }

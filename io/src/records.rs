@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::access::{Kind, Layer, Pointer};
 use crate::bytes::Transfer;
 use crate::facts::FileFacts;
@@ -87,7 +89,7 @@ pub struct Settings {
 }
 
 /// All that comes out of the records of a rank.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Walked {
     /// Its simple phases, by file.
     pub simple: Vec<Simple>,

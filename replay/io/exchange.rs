@@ -1,8 +1,6 @@
 //! What ranks did to files, from all workers to worker 0.
 
-use std::collections::BTreeMap;
-
-use io_model::{FileFacts, Findings, Simple, Transfer, Walked};
+use io_model::Walked;
 
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, put_bytes};
@@ -16,9 +14,6 @@ pub(super) struct OfRank {
     pub(super) rank: u32,
     pub(super) walked: Walked,
 }
-
-/// As it is sent.
-type Sent = (u32, Vec<Simple>, BTreeMap<u32, FileFacts>, BTreeMap<u32, Vec<Transfer>>, Findings);
 
 impl OfRank {
     /// What a process did, with call paths of the report instead of its own.
@@ -40,21 +35,18 @@ pub(super) fn gather(
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<OfRank>, Error> {
     let mut batch = Batch::new();
-    for OfRank { rank, walked: Walked { simple, facts, transfers, findings } } in own {
-        let sent: Sent = (rank, simple, facts, transfers, findings);
+    for OfRank { rank, walked } in own {
         // Keys are texts and numbers, so nothing can fail.
-        put_bytes(&mut batch, &serde_json::to_vec(&sent).unwrap_or_default());
+        put_bytes(&mut batch, &serde_json::to_vec(&(rank, walked)).unwrap_or_default());
     }
     let mut ranks = Vec::new();
     for words in crate::exchange::gather(exchange, batch)? {
         let mut reader = BatchReader::new(&words);
         while !reader.is_empty() {
-            let sent: Sent = match serde_json::from_slice(&reader.bytes()) {
-                Ok(sent) => sent,
+            match serde_json::from_slice(&reader.bytes()) {
+                Ok((rank, walked)) => ranks.push(OfRank { rank, walked }),
                 Err(error) => unreachable!("{error}"),
-            };
-            let (rank, simple, facts, transfers, findings) = sent;
-            ranks.push(OfRank { rank, walked: Walked { simple, facts, transfers, findings } });
+            }
         }
     }
     Ok(ranks)

@@ -53,8 +53,8 @@ pub fn check_target(report: &Path, options: &Options) -> Result<(), Error> {
         DetailsPlace::Beside => check(&report.with_extension(DETAILS), (force, "-o"), are_our_details)?,
         DetailsPlace::Inside | DetailsPlace::Nowhere => {}
     }
-    let mut taken: Vec<PathBuf> =
-        [EXTENSION, DETAILS].iter().map(|it| report.with_extension(it)).chain([report.to_owned()]).collect();
+    let of_report = [report.to_owned(), report.with_extension(EXTENSION), report.with_extension(DETAILS)];
+    let mut taken = of_report.map(|path| (path, "that is the report, or what goes beside it")).to_vec();
     if let Some(file) = options.advice.file() {
         check_file(&mut taken, followed(file.clone()), (force, ADVICE_JSON), is_our_advice)?;
     }
@@ -67,7 +67,7 @@ pub fn check_target(report: &Path, options: &Options) -> Result<(), Error> {
 
 /// Checks likewise that something can be written to a file of its own, which is then taken.
 fn check_file(
-    taken: &mut Vec<PathBuf>,
+    taken: &mut Vec<(PathBuf, &str)>,
     file: PathBuf,
     (force, option): (bool, &str),
     is_ours: impl Fn(&Path) -> bool,
@@ -76,16 +76,13 @@ fn check_file(
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         Some((directory.unwrap_or(Path::new(".")).canonicalize().ok()?, path.file_name()?.to_owned()))
     };
-    // The first three are those of the report.
-    let same = |other: &PathBuf| whole(other).is_some_and(|other| whole(&file).as_ref() == Some(&other));
-    if let Some(at) = taken.iter().position(same) {
-        let what =
-            if at < 3 { "that is the report, or what goes beside it" } else { "that is asked for twice" };
+    let is_same = |other: &Path| whole(other).is_some_and(|other| whole(&file).as_ref() == Some(&other));
+    if let Some((_, what)) = taken.iter().find(|(other, _)| is_same(other)) {
         return Err(Error::new(format!("{}: {what}; choose another name with {option}", file.display())));
     }
     check(&file, (force, option), is_ours)?;
     Writer::probe_file(&file)?;
-    taken.push(file);
+    taken.push((file, "that is asked for twice"));
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use details::advice::AdviceFile;
 
-use crate::support::advice::of_script;
+use crate::support::advice::{of_script, run};
 
 const STEPS: u64 = 10;
 
@@ -71,23 +71,14 @@ fn messages(bytes: u64, time: u64) -> String {
 
 /// Four ranks, of which so many write to a file, so many times in a step, and meet at a barrier.
 fn writes(writers: u64, times: u64) -> String {
-    let mut script = String::from("program prog\n");
-    for rank in 0..4 {
-        write!(script, "rank {rank}\n 0 > main ; 0 > MPI_Init ; 10 <\n").unwrap();
-        for step in 0..STEPS {
-            let begin = 100 + 4000 * step;
-            for at in (0..times).filter(|_| rank < writers) {
-                let enter = begin + 10 * at;
-                writeln!(script, " {enter} > MPI_File_write_at ; {} <", enter + 5).unwrap();
-            }
-            let end = begin + 3900;
-            writeln!(script, " {} > MPI_Barrier ; begin ; {end} end barrier ; {end} <", begin + 3850)
-                .unwrap();
+    run(4, (STEPS, 4000), |rank, _, begin| {
+        for _ in 0..if rank.number < writers { times } else { 0 } {
+            rank.work("MPI_File_write_at", 5);
+            rank.now += 5;
         }
-        let end = 200 + 4000 * STEPS;
-        writeln!(script, " {end} > MPI_Finalize ; {} < ; {} <", end + 10, end + 10).unwrap();
-    }
-    script
+        rank.now = begin + 3850;
+        rank.barrier(begin + 3900);
+    })
 }
 
 /// The text of a rule's advice, whether shown or not.

@@ -8,63 +8,11 @@ use details::advice::AdviceFile;
 use rules::Source;
 
 use crate::advice_events::halo;
-use crate::support::advice::of_script;
+use crate::support::advice::{of_script, run};
 
 const EXAMPLES: &str = include_str!("rules/examples.toml");
 
 const STEPS: u64 = 10;
-
-/// A rank of a made-up run, with the time at which it is.
-struct Rank {
-    number: u64,
-    script: String,
-    now: u64,
-}
-
-impl Rank {
-    /// Works in a function for so long.
-    fn work(&mut self, name: &str, ticks: u64) {
-        let end = self.now + ticks;
-        writeln!(self.script, " {} > {name} ; {end} <", self.now).unwrap();
-        self.now = end;
-    }
-
-    /// Is in a call of MPI up to a time, with an event when it is entered, and one when it is left.
-    fn call(&mut self, name: &str, [first, last]: [&str; 2], until: u64) {
-        let event = |event: &str| if event.is_empty() { String::new() } else { format!(" {event} ;") };
-        let (first, last) = (event(first), event(last));
-        let last = if last.is_empty() { last } else { format!(" {until}{last}") };
-        writeln!(self.script, " {} > {name} ;{first}{last} {until} <", self.now).unwrap();
-        self.now = until;
-    }
-
-    fn barrier(&mut self, until: u64) {
-        self.call("MPI_Barrier", ["begin", "end barrier"], until);
-    }
-
-    /// Does something within a function.
-    fn within(&mut self, name: &str, inside: impl FnOnce(&mut Rank)) {
-        writeln!(self.script, " {} > {name}", self.now).unwrap();
-        inside(self);
-        writeln!(self.script, " {} <", self.now).unwrap();
-    }
-}
-
-/// A run of so many ranks in so many steps, each of which begins so long after the one before; `step` is told its number and its begin.
-fn run(ranks: u64, (steps, period): (u64, u64), step: impl Fn(&mut Rank, u64, u64)) -> String {
-    let mut script = String::from("program prog\n");
-    for number in 0..ranks {
-        let mut rank = Rank { number, script: String::new(), now: 0 };
-        for at in 0..steps {
-            rank.now = 100 + period * at;
-            step(&mut rank, at, 100 + period * at);
-        }
-        let end = 100 + period * steps + 100;
-        let (begin, steps) = (format!("rank {number}\n 0 > main ; 0 > MPI_Init ; 10 <\n"), rank.script);
-        writeln!(script, "{begin}{steps} {end} > MPI_Finalize ; {} < ; {} <", end + 10, end + 10).unwrap();
-    }
-    script
-}
 
 /// Four ranks that work and meet at a barrier, in front of which they call something; `is_late` says whose work is twice as long in a step.
 fn at_barriers(call: Option<&str>, is_late: impl Fn(u64, u64) -> bool) -> String {

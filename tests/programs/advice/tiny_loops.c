@@ -31,6 +31,7 @@ NOINLINE void loops_of_a_team(void) {
 int main(int argc, char **argv) {
     begin_threads(argc, argv);
     for (int step = 0; step < STEPS; step++) {
+#pragma omp parallel
         relax(20);
         if (is_fixed) loops_of_a_team();
         else loops_with_teams();

@@ -26,6 +26,7 @@ int main(int argc, char **argv) {
     begin_threads(argc, argv);
     for (int step = 0; step < STEPS; step++) {
         long number = 0;
+#pragma omp parallel
         relax(40);
 #pragma omp parallel
 #pragma omp single

@@ -136,7 +136,12 @@ impl Job {
         let phases = phases(options, &trace);
         trace.mark_phases(&phases);
         trace.mark_phase_paths(&options.phases);
-        rules.iter().for_each(|rules| trace.mark_events(rules));
+        if let Some(rules) = &rules {
+            trace.mark_events(rules);
+            if advice::reads_files(rules) {
+                trace.read_files();
+            }
+        }
         let io = options.io_model.is_wanted().then(|| io::Asked::new(&mut trace, &options.io_model));
         let metrics = Metrics::new(options.causes, options.semantics);
         let formulas = Formulas::new(&trace, &metrics);
@@ -341,14 +346,7 @@ impl Job {
         let mut findings = Findings::default();
         let mut corrected = Corrected::default();
         if self.corrects_clocks {
-            let notes = Notes {
-                positions: Positions::Records,
-                scheme: None,
-                has_steps: false,
-                has_marks: false,
-                windows: None,
-                io: None,
-            };
+            let notes = Notes::of(Positions::Records);
             let walked = self.walk(notes, &[], &[], None, exchange, progress)?;
             progress.phase("correct clocks");
             let matching = matching::bytes_needed(trace, &walked, is_alone, false);
@@ -376,6 +374,7 @@ impl Job {
             has_marks: purpose.is_some(),
             windows: None,
             io: self.io.as_ref(),
+            has_file_operations: self.rules.as_ref().is_some_and(advice::reads_files),
         };
         let mut walked = self.walk(notes, &corrected.times, windows, details.as_mut(), exchange, progress)?;
         corrected.times = Vec::new();

@@ -181,23 +181,7 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
     };
     let walk = |process| {
         let files = open(&archive, &trace, process).unwrap();
-        walk(
-            &archive,
-            &trace,
-            &metrics,
-            &files,
-            Notes {
-                positions: Positions::Records,
-                scheme: None,
-                has_steps: false,
-                has_marks: false,
-                windows: None,
-                io: None,
-            },
-            &[],
-            &memory,
-        )
-        .unwrap()
+        walk(&archive, &trace, &metrics, &files, Notes::of(Positions::Records), &[], &memory).unwrap()
     };
     let walked: Vec<_> = (0..processes).map(walk).collect();
     let before =

@@ -319,14 +319,7 @@ fn another_reading_of_a_wait_is_no_second_delay() {
         let found = |metrics: &Metrics| -> Vec<_> {
             let walked = |process| {
                 let files = walk::open(&archive, &trace, process).unwrap();
-                let notes = Notes {
-                    positions: Positions::Journal,
-                    scheme: None,
-                    has_steps: false,
-                    has_marks: false,
-                    windows: None,
-                    io: None,
-                };
+                let notes = Notes::of(Positions::Journal);
                 walk::walk(&archive, &trace, metrics, &files, notes, &[], &memory).unwrap()
             };
             let walked: Vec<Walked> = (0..trace.processes.len()).map(walked).collect();

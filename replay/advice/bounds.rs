@@ -32,7 +32,7 @@ pub struct Bounds {
 }
 
 /// Facts that are known before wait states are.
-pub(super) const KNOWN_EARLY: usize = 4;
+pub(super) const KNOWN_EARLY: usize = 5;
 
 /// How long the run is, and who takes part: known before wait states are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,9 +77,10 @@ impl Span {
     #[expect(clippy::cast_precision_loss)]
     fn facts_with(&self, tools: &Tools<'_>, [wait, conserve]: [Option<Ticks>; 2]) -> Run {
         let known = [self.run as f64, self.all() as f64, self.ranks as f64, self.threads as f64].map(Some);
+        let events = tools.trace.events().map(|events| events as f64);
         let later = [wait, conserve].map(|bound| bound.map(|ticks| ticks as f64));
         let ticks_per_second = tools.trace.definitions.clock.resolution as f64;
-        Run { ticks_per_second, facts: known.into_iter().chain(later).collect() }
+        Run { ticks_per_second, facts: known.into_iter().chain([events]).chain(later).collect() }
     }
 }
 

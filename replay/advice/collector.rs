@@ -5,6 +5,7 @@ use rules::{Rules, Schema, Totals};
 use super::bounds::Span;
 use super::collectives::{COLLECTIVES, CollectiveRow};
 use super::event_counts::EventCounts;
+use super::files::{FILES, FileRow};
 use super::instances::{CallSums, InstanceRow, PAIRS, VISITS};
 use super::late_sends::{LateMessages, late_messages};
 use super::messages::{MESSAGES, MessageRow};
@@ -15,7 +16,7 @@ use super::receives::{RECEIVES, ReceiveRow};
 use super::sends::{SENDS, SendRow};
 use super::sequence::{OfProcess, Sequence, rank_of};
 use super::tables::Tables;
-use super::{collectives, instances, messages, received, receives, schema, sends};
+use super::{collectives, files, instances, messages, received, receives, schema, sends};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::matching::Matches;
@@ -39,6 +40,7 @@ pub struct Collector<'r> {
     sends: Option<Reader<'r, SendRow>>,
     receives: Option<Reader<'r, ReceiveRow>>,
     collectives: Option<Reader<'r, CollectiveRow>>,
+    files: Option<Reader<'r, FileRow>>,
     /// With what is kept of each process for it.
     messages: Option<(Reader<'r, MessageRow>, Vec<Kept>)>,
     /// By event that rules are over.
@@ -63,6 +65,7 @@ impl<'r> Collector<'r> {
         let sends = Reader::new(&SENDS, tables);
         let receives = Reader::new(&RECEIVES, tables);
         let collectives = Reader::new(&COLLECTIVES, tables);
+        let files = Reader::new(&FILES, tables);
         let messages = Reader::new(&MESSAGES, tables).map(|reader| (reader, Vec::new()));
         let of_events = rules.tables().into_iter().filter_map(|over| Some((over, over.event?)));
         let instances = of_events.map(|(over, event)| {
@@ -82,6 +85,7 @@ impl<'r> Collector<'r> {
             sends,
             receives,
             collectives,
+            files,
             messages,
             instances,
         })
@@ -114,6 +118,10 @@ impl<'r> Collector<'r> {
         }
         if let Some(reader) = &mut self.collectives {
             collectives::rows(tools, of, matches, |row| reader.take(row, &names, totals));
+            reader.read(&names, totals);
+        }
+        if let Some(reader) = &mut self.files {
+            files::rows(of, &walked.file_operations, |row| reader.take(row, &names, totals));
             reader.read(&names, totals);
         }
         self.collect_events(of, walked, waiting, &names);

@@ -4,6 +4,7 @@
 //!   events     ─► visits, pairs ────────────────────────────┐
 //!   operations ─► sends, receives, collectives, late sends, ┤
 //!                 messages ─────────────────────────────────┤
+//!   files      ─► operations on files ──────────────────────┤
 //!   severities ─► sums ─► culprits ─────────────────────────┼─► rules ─► candidates ─► replay ─► choose ─► advice
 //!        └──────► places                                    │
 //!        └──────► bounds ───────────────────────────────────┘
@@ -20,6 +21,7 @@ mod collectives;
 mod collector;
 mod culprits;
 mod event_counts;
+mod files;
 mod in_mpi;
 mod instances;
 mod late_sends;
@@ -64,6 +66,7 @@ use calls::CALLS;
 use candidates::Candidate;
 pub use collector::Collector;
 use culprits::CULPRITS;
+pub(crate) use files::reads_files;
 use late_sends::LATE_SENDS;
 use masters::MASTERS;
 pub use shipped::{check, named, print, rules};

@@ -3,7 +3,7 @@
 use rules::{Names, Type};
 
 use super::collectives::OPERATIONS;
-use super::schema::{LINES, NODES, REGIONS};
+use super::schema::{FILES, LINES, NODES, REGIONS};
 use crate::ids::ReportPath;
 use crate::report::names;
 use crate::report_paths::ReportPaths;
@@ -54,6 +54,9 @@ impl Names for ReportNames<'_> {
             (Type::Text, NODES) => {
                 let tree = &self.trace.definitions.system_tree;
                 Some(tree.get(usize::try_from(number).ok()?)?.name.clone())
+            }
+            (Type::Text, FILES) => {
+                Some(self.trace.definitions.files.get(usize::try_from(number).ok()?)?.clone())
             }
             (Type::Operation, _) => Some((*OPERATIONS.get(usize::try_from(number).ok()?)?).to_owned()),
             _ => None,

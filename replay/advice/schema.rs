@@ -7,6 +7,7 @@ use super::by_node::BY_NODE;
 use super::calls::CALLS;
 use super::collectives::{COLLECTIVES, OPERATIONS};
 use super::culprits::CULPRITS;
+use super::files;
 use super::instances::{PAIRS, VISITS};
 use super::late_sends::LATE_SENDS;
 use super::masters::MASTERS;
@@ -19,6 +20,7 @@ use super::table::columns_of_site;
 pub(super) const REGIONS: u16 = 1;
 pub(super) const LINES: u16 = 2;
 pub(super) const NODES: u16 = 3;
+pub(super) const FILES: u16 = 4;
 
 /// Positions of columns that all tables begin with.
 pub(super) const PATH: usize = 0;
@@ -51,6 +53,7 @@ pub(super) fn schema() -> Schema {
         ("all", Type::Time, "the time of all threads in it"),
         ("ranks", Type::Count, "ranks"),
         ("threads", Type::Count, "threads of all ranks"),
+        ("events", Type::Count, "events of all threads"),
         ("wait_bound", Type::Time, "what is saved at most without moving work between ranks"),
         ("conserve_bound", Type::Time, "what is saved at most by moving work between ranks"),
     ];
@@ -64,6 +67,7 @@ pub(super) fn schema() -> Schema {
             RECEIVES.schema(),
             MESSAGES.schema(),
             COLLECTIVES.schema(),
+            files::FILES.schema(),
             MASTERS.schema(),
             VISITS.schema(),
             PAIRS.schema(),
@@ -81,7 +85,16 @@ pub(super) fn schema() -> Schema {
 
 /// Whether rows of a table are looked at while operations are there, before the bounds of all gains are known.
 pub(super) fn is_early(table: &str) -> bool {
-    [SENDS.name, RECEIVES.name, MESSAGES.name, COLLECTIVES.name, VISITS.name, PAIRS.name].contains(&table)
+    let early = [
+        SENDS.name,
+        RECEIVES.name,
+        MESSAGES.name,
+        COLLECTIVES.name,
+        files::FILES.name,
+        VISITS.name,
+        PAIRS.name,
+    ];
+    early.contains(&table)
 }
 
 /// Columns of places in front of those of metrics.

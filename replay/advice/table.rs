@@ -2,7 +2,7 @@
 
 use rules::{Column, Grouping, Names, Rows, Scanner, Table, Totals, Type, Values};
 
-use super::schema::{LINES, NODES, REGION, REGIONS};
+use super::schema::{FILES, LINES, NODES, REGION, REGIONS};
 use crate::ids::ReportPath;
 
 /// Columns in front of all others: call path, function, line.
@@ -15,6 +15,8 @@ pub(super) enum Of<R> {
     Whole(fn(&R) -> i64),
     /// The number of a region; [`rules::ABSENT`] if there is none.
     Region(fn(&R) -> i64),
+    /// The number of a file; [`rules::ABSENT`] if there is none.
+    File(fn(&R) -> i64),
     /// Not a number if there is none.
     Number(fn(&R) -> f64),
     Flag(fn(&R) -> bool),
@@ -97,7 +99,8 @@ impl<R> RowTable<R> {
             let column = Column::new(field.name, field.kind, field.about);
             match (&field.of, field.kind) {
                 (Of::Region(_), _) => column.of_domain(REGIONS),
-                // Other texts than those of the call site and of regions are nodes.
+                (Of::File(_), _) => column.of_domain(FILES),
+                // Other texts than those of the call site, of regions and of files are nodes.
                 (_, Type::Text) => column.of_domain(NODES),
                 _ => column,
             }
@@ -133,7 +136,7 @@ impl<R> RowTable<R> {
                 );
             };
             match field.of {
-                Of::Whole(of) | Of::Region(of) => Owned::Whole(rows.iter().map(of).collect()),
+                Of::Whole(of) | Of::Region(of) | Of::File(of) => Owned::Whole(rows.iter().map(of).collect()),
                 Of::Number(of) => Owned::Numbers(rows.iter().map(of).collect()),
                 Of::Flag(of) => Owned::Flags(rows.iter().map(|row| of(row).into()).collect()),
             }

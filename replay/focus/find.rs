@@ -167,14 +167,7 @@ fn first_pass(
 ) -> Result<FirstPass, Error> {
     let parts = || job.focus.iter().flat_map(|focus| &focus.parts);
     let has_steps = parts().any(|part| matches!(part, Part::Iterations(_) | Part::Loop(_)));
-    let notes = Notes {
-        positions: Positions::Nothing,
-        scheme: None,
-        has_steps,
-        has_marks: false,
-        windows: None,
-        io: None,
-    };
+    let notes = Notes { has_steps, ..Notes::of(Positions::Nothing) };
     let mut walked = job.walk(notes, times, &[], None, exchange, progress)?;
     let visits = |walked: &mut Vec<Walked>| -> Vec<Vec<Visit>> {
         walked.iter_mut().map(|walked| std::mem::take(&mut walked.visits)).collect()

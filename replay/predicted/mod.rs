@@ -123,14 +123,7 @@ pub fn write(
         fs::create_dir(&path).map_err(|cause| failed(&path, &cause, OPTION))?;
     }
     share(exchange, Batch::new())?;
-    let notes = Notes {
-        positions: Positions::Pieces,
-        scheme: None,
-        has_steps: false,
-        has_marks: true,
-        windows: None,
-        io: None,
-    };
+    let notes = Notes { has_marks: true, ..Notes::of(Positions::Pieces) };
     let first = processes.first().map_or(0, |process| process.range().start);
     let mut copied = Copied::default();
     for process in processes {

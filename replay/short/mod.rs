@@ -242,14 +242,7 @@ fn copy_process(
 ) -> Result<Vec<Copied>, Error> {
     let trace = tools.trace;
     let opened = walk::open(source.archive, trace, process)?;
-    let notes = Notes {
-        positions: Positions::Records,
-        scheme: None,
-        has_steps: false,
-        has_marks: false,
-        windows: None,
-        io: None,
-    };
+    let notes = Notes::of(Positions::Records);
     let walked = walk::walk(source.archive, trace, tools.metrics, &opened, notes, &[], tools.memory)?;
     drop(opened);
     let all_chosen = choose(&walked, windows, said, dropped);

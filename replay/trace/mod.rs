@@ -234,6 +234,12 @@ impl Trace {
         self.has_event_counts && self.definitions.locations[location.definition].events == 0
     }
 
+    /// Returns the number of events of all locations; `None` if the definitions do not say.
+    pub fn events(&self) -> Option<u64> {
+        let all = self.definitions.locations.iter().map(|location| location.events);
+        self.has_event_counts.then(|| all.fold(0, u64::saturating_add))
+    }
+
     /// Returns a length of time in ticks of the archive, in which users see its times.
     pub fn recorded(&self, ticks: Ticks) -> Ticks {
         ticks / self.fineness

@@ -35,12 +35,11 @@ impl ProcessWalk<'_> {
         feed.take(self.trace, event, mappings, &spot);
     }
 
-    /// Leaves a call, which may have set the view of a file.
-    pub(super) fn leave_file_access(&mut self) {
-        if let (Some(feed), Some(file), Some(view)) =
-            (&mut self.io, self.attributes.file, self.attributes.view.take())
-        {
-            feed.set_view(self.trace, file, view);
+    /// Sets the view of a file, which begins at a displacement in bytes.
+    pub(super) fn set_view(&mut self, file: u32, displacement: u64) {
+        if let Some(feed) = &mut self.io {
+            feed.set_view(self.trace, file, displacement);
         }
+        self.note_view(file);
     }
 }

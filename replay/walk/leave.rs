@@ -83,8 +83,8 @@ impl ProcessWalk<'_> {
         if kind.is_probe {
             self.leave_probe(thread, position);
         }
-        if self.io.is_some() {
-            self.leave_file_access();
+        if let (Some(file), Some(view)) = (self.attributes.file, self.attributes.view.take()) {
+            self.set_view(file, view);
         }
         if let Some(file) = self.attributes.file.take()
             && self.trace.semantics.replays_all_of_mpi()

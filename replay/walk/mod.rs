@@ -11,6 +11,7 @@ mod contexts;
 mod counters;
 mod events;
 mod file_access;
+mod file_operations;
 mod files;
 mod focus;
 mod gaps;
@@ -64,6 +65,7 @@ use stream::Content;
 pub use attributes::KnownAttributes;
 pub use counters::KnownCounters;
 pub use events::{EventInstances, EventVisit, MOST_OPEN, Moment, Unpaired};
+pub use file_operations::FileOperation;
 pub use marks::{LockTurn, Note, Noted};
 pub use phases::Border;
 pub use sampling::Sampled;
@@ -107,6 +109,23 @@ pub struct Notes<'a> {
     pub windows: Option<&'a Arc<Windows>>,
     /// What the model of file I/O is made with; `None` without.
     pub io: Option<&'a io::Asked>,
+    /// Whether operations on files are noted, for rules.
+    pub has_file_operations: bool,
+}
+
+impl Notes<'_> {
+    /// Positions, and nothing else.
+    pub fn of(positions: Positions) -> Self {
+        Notes {
+            positions,
+            scheme: None,
+            has_steps: false,
+            has_marks: false,
+            windows: None,
+            io: None,
+            has_file_operations: false,
+        }
+    }
 }
 
 /// An outermost visit of a phase by the main thread.
@@ -224,6 +243,8 @@ pub struct Walked {
     pub visits: Vec<Visit>,
     /// Visits and pairs of events that rules are over; `None` if no rule is.
     pub events: Option<Box<EventInstances>>,
+    /// Operations on files in the order of their ends; none unless they are noted.
+    pub file_operations: Box<[FileOperation]>,
     /// What the process did to files; `None` unless the model of file I/O is made.
     pub io: Option<Box<io_model::Walked>>,
     /// The part that later steps add to.
@@ -272,14 +293,7 @@ pub fn walk_again(
     calls: Vec<WindowCalls>,
     memory: &Memory,
 ) -> Result<(Walked, Vec<WindowCalls>), Error> {
-    let notes = Notes {
-        positions: Positions::Nothing,
-        scheme: None,
-        has_steps: false,
-        has_marks: false,
-        windows: None,
-        io: None,
-    };
+    let notes = Notes::of(Positions::Nothing);
     let mut state = process::ProcessWalk::new(trace, metrics, files.process, notes);
     state.keep_calls(calls);
     let mut state = walk_on(archive, state, files, &[], memory)?;

@@ -8,6 +8,7 @@ use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
 use super::attributes::Told;
+use super::file_operations::FileOperations;
 use super::files::{OpenTransfers, settle_files};
 use super::focus::PhaseVisits;
 use super::gaps::{Counts, MissingOperations, Resumed};
@@ -80,6 +81,8 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) was_finalized: bool,
     /// What the process does to files, if that is wanted.
     pub(super) io: Option<Box<Feed<'t>>>,
+    /// Operations on files, if rules are over them.
+    pub(super) file_operations: Option<Box<FileOperations>>,
 }
 
 impl<'t> ProcessWalk<'t> {
@@ -87,7 +90,7 @@ impl<'t> ProcessWalk<'t> {
         trace: &'t Trace,
         metrics: &'t Metrics,
         process: usize,
-        Notes { positions, scheme, has_steps, has_marks, windows, io }: Notes<'t>,
+        Notes { positions, scheme, has_steps, has_marks, windows, io, has_file_operations }: Notes<'t>,
     ) -> ProcessWalk<'t> {
         let locations = trace.processes[process].locations.clone();
         let bins = scheme.map(|scheme| scheme.bins);
@@ -129,6 +132,7 @@ impl<'t> ProcessWalk<'t> {
             was_initialized: false,
             was_finalized: false,
             io: io.map(|asked| Box::new(Feed::new(asked, process, locations.len()))),
+            file_operations: has_file_operations.then(Box::default),
         }
     }
 
@@ -472,6 +476,7 @@ impl<'t> ProcessWalk<'t> {
             borders: self.borders.list.into(),
             visits: self.phases.visits,
             events,
+            file_operations: self.file_operations.map(|it| it.finish()).unwrap_or_default(),
             io: self.io.map(|feed| Box::new(feed.finish())),
             results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }

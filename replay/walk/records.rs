@@ -93,6 +93,9 @@ impl ProcessWalk<'_> {
         if self.io.is_some() {
             self.feed_file_access(thread, event, mappings, time);
         }
+        if self.file_operations.is_some() {
+            self.note_file_operation(thread, event, mappings, time);
+        }
         match *event {
             Event::MpiSend { receiver, communicator, msg_tag, msg_length } => {
                 if let Some(message) =

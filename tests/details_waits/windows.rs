@@ -118,14 +118,7 @@ fn messages_of_windows_are_those_of_the_matching() {
             let formulas = Formulas::new(&trace, &metrics);
             let walked = |process| {
                 let files = walk::open(&archive, &trace, process).unwrap();
-                let notes = Notes {
-                    positions: Positions::Journal,
-                    scheme: None,
-                    has_steps: false,
-                    has_marks: false,
-                    windows: None,
-                    io: None,
-                };
+                let notes = Notes::of(Positions::Journal);
                 walk::walk(&archive, &trace, &metrics, &files, notes, &[], &memory).unwrap()
             };
             let walked: Vec<Walked> = (0..trace.processes.len()).map(walked).collect();

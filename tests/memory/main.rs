@@ -140,14 +140,7 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
                     &trace,
                     &metrics,
                     &files,
-                    Notes {
-                        positions,
-                        scheme: None,
-                        has_steps: true,
-                        has_marks: false,
-                        windows: None,
-                        io: None,
-                    },
+                    Notes { has_steps: true, ..Notes::of(positions) },
                     &[],
                     &memory,
                 )

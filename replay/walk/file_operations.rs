@@ -1,0 +1,262 @@
+//! Operations on files for rules of advice (advice 5.2, `io`): each that the program asks for, with where it begins in what the
+//! process sees of the file, as far as that is known.
+
+use model::{Ticks, mpi};
+use otf2::{Event, MappingType, Mappings};
+use rustc_hash::FxHashMap;
+
+use super::process::ProcessWalk;
+use crate::ids::PathId;
+use crate::int::to_u32;
+use crate::trace::Trace;
+
+/// OTF2's flags of an operation on a file.
+const NON_BLOCKING: u32 = 1;
+const COLLECTIVE: u32 = 2;
+
+/// OTF2's modes of operations that move data.
+const READ: u8 = 0;
+const WRITE: u8 = 1;
+
+/// An operation on a file that has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileOperation {
+    /// The call path of the call that began it.
+    pub path: PathId,
+    /// The thread that began it.
+    pub thread: u32,
+    /// Position of the file in the definitions.
+    pub file: u32,
+    /// Whether it writes.
+    pub is_write: bool,
+    /// Whether all ranks that have opened the file take part.
+    pub is_collective: bool,
+    /// From begin to end, in ticks; `None` if the call returned before that.
+    pub time: Option<Ticks>,
+    /// Bytes that were moved.
+    pub bytes: u64,
+    /// Bytes from the end of the operation before it to where it begins; `None` if that is not known, as of the first.
+    pub jump: Option<u64>,
+}
+
+/// Those of a process.
+#[derive(Clone, Default, Debug)]
+pub(super) struct FileOperations {
+    list: Vec<FileOperation>,
+    /// Those that have not ended, by handle and the id that matches them, the innermost last: when they began, and what they ask for.
+    open: FxHashMap<(u32, u64), Vec<Open>>,
+    /// By handle.
+    places: FxHashMap<u32, Place>,
+    /// By region.
+    begins: FxHashMap<u32, Begins>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    operation: FileOperation,
+    begin: Ticks,
+    is_blocking: bool,
+    requested: u64,
+}
+
+/// Where a process is in a file, in bytes of what it sees of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// The end of its last operation.
+    end: Option<u64>,
+    /// The individual file pointer.
+    pointer: Option<u64>,
+    /// Whether its last operation has moved the pointer, and nothing else has since.
+    is_at_pointer: bool,
+    /// Whether a view was set: then offsets are in units that are not known.
+    has_view: bool,
+}
+
+/// Where operations begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Begins {
+    AtOffset,
+    AtPointer,
+    /// At the shared pointer, which others move as well.
+    AtShared,
+}
+
+impl Begins {
+    fn of_call(name: &str) -> Begins {
+        let plain = mpi::plain(name);
+        match plain.strip_prefix("file_") {
+            Some(call) if call.contains("_shared") || call.contains("_ordered") => Begins::AtShared,
+            Some(call) if call.contains("_at") => Begins::AtOffset,
+            None if name.starts_with("pread") || name.starts_with("pwrite") => Begins::AtOffset,
+            _ => Begins::AtPointer,
+        }
+    }
+}
+
+impl Place {
+    /// Goes on with an operation of so many bytes; returns how far it is from the one before.
+    fn go(&mut self, begins: Begins, offset: Option<u64>, bytes: u64) -> Option<u64> {
+        let begin = match begins {
+            Begins::AtOffset => offset.filter(|_| !self.has_view),
+            Begins::AtPointer => self.pointer,
+            Begins::AtShared => None,
+        };
+        let jump = match begins == Begins::AtPointer && self.is_at_pointer {
+            true => Some(0),
+            false => begin.zip(self.end).map(|(begin, end)| begin.abs_diff(end)),
+        };
+        self.end = begin.filter(|_| bytes != u64::MAX).map(|begin| begin.saturating_add(bytes));
+        if begins == Begins::AtPointer {
+            self.pointer = self.end;
+        }
+        self.is_at_pointer = begins == Begins::AtPointer;
+        jump
+    }
+}
+
+impl FileOperations {
+    /// What has ended, in the order of the ends.
+    pub(super) fn finish(mut self) -> Box<[FileOperation]> {
+        self.list.shrink_to_fit();
+        self.list.into()
+    }
+
+    fn begins(&mut self, trace: &Trace, region: u32) -> Begins {
+        *self.begins.entry(region).or_insert_with(|| Begins::of_call(trace.region_name(region)))
+    }
+
+    fn end(&mut self, handle: u32, id: u64, time: Ticks, bytes: u64) {
+        let Some(Open { mut operation, begin, is_blocking, requested }) =
+            self.open.get_mut(&(handle, id)).and_then(Vec::pop)
+        else {
+            return;
+        };
+        operation.bytes = if bytes == u64::MAX { requested } else { bytes };
+        operation.time = is_blocking.then(|| (time - begin).max(0));
+        if operation.bytes != u64::MAX {
+            self.list.push(operation);
+        }
+    }
+}
+
+impl ProcessWalk<'_> {
+    /// Takes a record of files.
+    #[inline(never)]
+    pub(super) fn note_file_operation(
+        &mut self,
+        thread: usize,
+        event: &Event<'_>,
+        mappings: &Mappings,
+        time: Ticks,
+    ) {
+        let Some(operations) = &mut self.file_operations else { return };
+        let trace = self.trace;
+        let known = |local: u32| {
+            let at = trace
+                .definitions
+                .file_handles
+                .position(mappings.global(MappingType::IoHandle, local).into())?;
+            Some((to_u32(at), to_u32(trace.definitions.file_handles.get(at)?.file?)))
+        };
+        match *event {
+            Event::IoCreateHandle { handle, .. } => {
+                if let Some((handle, _)) = known(handle) {
+                    operations.places.insert(handle, Place { pointer: Some(0), ..Place::default() });
+                }
+            }
+            Event::IoSeek { handle, offset_result, .. } => {
+                if let Some(place) = known(handle).and_then(|(handle, _)| operations.places.get_mut(&handle))
+                {
+                    place.pointer = Some(offset_result).filter(|&to| to != u64::MAX && !place.has_view);
+                    place.is_at_pointer = false;
+                }
+            }
+            Event::IoOperationBegin { handle, mode, operation_flags, bytes_request, matching_id } => {
+                let Some((handle, file)) = known(handle).filter(|_| mode == READ || mode == WRITE) else {
+                    return;
+                };
+                let stack = &self.threads[thread].stack;
+                let Some(frame) = stack.last() else { return };
+                let (region, path) = (frame.region, stack.path());
+                let begins = operations.begins(trace, region);
+                let place = operations.places.entry(handle).or_default();
+                let operation = FileOperation {
+                    path,
+                    thread: to_u32(thread),
+                    file,
+                    is_write: mode == WRITE,
+                    is_collective: operation_flags & COLLECTIVE != 0,
+                    time: None,
+                    bytes: 0,
+                    jump: place.go(begins, self.attributes.offset, bytes_request),
+                };
+                let is_blocking = operation_flags & NON_BLOCKING == 0;
+                let open = Open { operation, begin: time, is_blocking, requested: bytes_request };
+                operations.open.entry((handle, matching_id)).or_default().push(open);
+            }
+            Event::IoOperationComplete { handle, bytes_result, matching_id } => {
+                if let Some((handle, _)) = known(handle) {
+                    operations.end(handle, matching_id, time, bytes_result);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A view of a file is set: from now on the process sees something else of it.
+    pub(super) fn note_view(&mut self, reference: u32) {
+        let Some(at) = self.trace.definitions.file_handles.position(reference.into()) else { return };
+        if let Some(operations) = &mut self.file_operations {
+            let place = Place { pointer: Some(0), has_view: true, ..Place::default() };
+            operations.places.insert(to_u32(at), place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_begin_where_their_names_say() {
+        let of = Begins::of_call;
+        assert_eq!(of("MPI_File_write_at_all"), Begins::AtOffset);
+        assert_eq!(of("MPI_File_iread_at"), Begins::AtOffset);
+        assert_eq!(of("MPI_File_read_all"), Begins::AtPointer);
+        assert_eq!(of("MPI_File_write_ordered_begin"), Begins::AtShared);
+        assert_eq!(of("pwrite64"), Begins::AtOffset);
+        assert_eq!(of("write"), Begins::AtPointer);
+    }
+
+    #[test]
+    fn operations_that_follow_each_other_have_no_jump_between_them() {
+        let mut place = Place { pointer: Some(0), ..Place::default() };
+        assert_eq!(place.go(Begins::AtPointer, None, 8), None);
+        assert_eq!(place.go(Begins::AtPointer, None, 8), Some(0));
+        assert_eq!(place.go(Begins::AtOffset, Some(16), 8), Some(0));
+        assert_eq!(place.go(Begins::AtOffset, Some(100), 8), Some(76));
+        assert_eq!(place.go(Begins::AtOffset, Some(8), 8), Some(100));
+        // The pointer was not moved by those with offsets.
+        assert_eq!(place.go(Begins::AtPointer, None, 8), Some(0));
+    }
+
+    #[test]
+    fn operations_at_the_pointer_follow_each_other_wherever_it_is() {
+        let mut place = Place::default();
+        assert_eq!(place.go(Begins::AtPointer, None, 8), None);
+        assert_eq!(place.go(Begins::AtPointer, None, 8), Some(0));
+        assert_eq!(place.go(Begins::AtOffset, Some(0), 8), None);
+        assert_eq!(place.go(Begins::AtPointer, None, 8), None);
+    }
+
+    #[test]
+    fn jumps_are_unknown_at_the_shared_pointer_and_at_offsets_in_views() {
+        let mut place = Place { pointer: Some(0), ..Place::default() };
+        place.go(Begins::AtPointer, None, 8);
+        assert_eq!(place.go(Begins::AtShared, None, 8), None);
+        assert_eq!(place.go(Begins::AtOffset, Some(8), 8), None, "nothing is known of the end before");
+        let mut place = Place { pointer: Some(0), has_view: true, ..Place::default() };
+        place.go(Begins::AtPointer, None, 8);
+        assert_eq!(place.go(Begins::AtOffset, Some(1), 8), None);
+    }
+}

@@ -69,16 +69,17 @@ fn messages(bytes: u64, time: u64) -> String {
     script
 }
 
-/// Four ranks, of which so many write to a file, so many times in a step, and meet at a barrier.
-fn writes(writers: u64, times: u64) -> String {
-    run(4, (STEPS, 4000), |rank, _, begin| {
+/// Four ranks, of which so many write to a file by this call, so many times in a step, and meet at a barrier.
+fn writes(writers: u64, times: u64, call: &str) -> String {
+    let script = run(4, (STEPS, 4000), |rank, _, begin| {
         for _ in 0..if rank.number < writers { times } else { 0 } {
-            rank.work("MPI_File_write_at", 5);
+            rank.call(call, ["transfer f id 1 flags 0", "transferred f id 1"], rank.now + 5);
             rank.now += 5;
         }
         rank.now = begin + 3850;
         rank.barrier(begin + 3900);
-    })
+    });
+    script.replacen("program prog\n", "program prog\nfile f world\n", 1)
 }
 
 /// The text of a rule's advice, whether shown or not.
@@ -121,19 +122,31 @@ fn rank_that_takes_longer_for_as_many_bytes_has_no_uneven_messages() {
 }
 
 #[test]
-fn many_short_writes_of_all_ranks_are_to_be_collective_and_those_of_one_to_be_longer() {
-    let file = of_script(&writes(4, 100), &[]);
+fn short_writes_at_places_of_all_ranks_are_to_be_collective_and_those_of_one_to_be_longer() {
+    let file = of_script(&writes(4, 100, "MPI_File_write_at"), &[]);
     let found = text(&file, "io/not-collective").unwrap();
-    assert!(found.starts_with("4 ranks call prog/main/MPI_File_write_at 4000 times in all"), "{found}");
+    assert!(
+        found.starts_with("4 ranks move 0.00 B at a time in prog/main/MPI_File_write_at, 4000 times"),
+        "{found}"
+    );
     assert_eq!(text(&file, "io/small-io"), None);
-    let file = of_script(&writes(1, 300), &[]);
+    let file = of_script(&writes(1, 300, "MPI_File_write_at"), &[]);
     let found = text(&file, "io/small-io").unwrap();
-    assert!(found.starts_with("prog/main/MPI_File_write_at is called 3000 times in all"), "{found}");
+    assert!(
+        found.starts_with("prog/main/MPI_File_write_at moves 0.00 B at a time, 3000 times in all"),
+        "{found}"
+    );
     assert_eq!(text(&file, "io/not-collective"), None);
 }
 
 #[test]
+fn short_writes_of_all_ranks_that_follow_each_other_are_to_be_longer() {
+    let file = of_script(&writes(4, 100, "MPI_File_write"), &[]);
+    assert!(text(&file, "io/small-io").is_some() && text(&file, "io/not-collective").is_none());
+}
+
+#[test]
 fn few_writes_of_all_ranks_are_left_as_they_are() {
-    let file = of_script(&writes(4, 20), &[]);
+    let file = of_script(&writes(4, 20, "MPI_File_write_at"), &[]);
     assert_eq!([text(&file, "io/not-collective"), text(&file, "io/small-io")], [None; 2]);
 }

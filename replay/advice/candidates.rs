@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use rules::{Claims, Column, Finding, Gain, Outcome, Place, Rule, Rules, Schema, Shown, Type};
+use rules::{Claims, Column, Finding, Gain, Objection, Outcome, Place, Rule, Rules, Schema, Shown, Type};
 
 use super::Bounds;
 use super::bounds::KNOWN_EARLY;
@@ -243,31 +243,34 @@ fn change(word: &str, path: String, rest: &str) -> Result<Change, String> {
 }
 
 /// What is wrong with a rule beyond its expressions: without a place, or with a scenario that is none, it would never be said.
-pub(super) fn problem(rule: &Rule, schema: &Schema) -> Option<String> {
+pub(super) fn objection(rule: &Rule, schema: &Schema) -> Option<Objection> {
+    let objection = |key: &'static str, message: String| Some(Objection { key, message });
     if !matches!(rule.change(), Some(Place::Key(_) | Place::Most(_))) {
-        return Some(format!(
-            "rule {}: no place to change, expected change = with a call path of the table",
-            rule.id()
-        ));
+        return objection(
+            "change",
+            "no place to change, expected change = with a call path of the table".to_owned(),
+        );
     }
     let table = &schema.tables[rule.over().table].name;
     if let Some(&fact) = rule.facts_of_rows().iter().find(|fact| is_early(table) && **fact >= KNOWN_EARLY) {
-        return Some(format!(
-            "rule {}: run.{} is not known yet where rows of {table} are looked at, expected in when or another expression of groups",
-            rule.id(),
+        let message = format!(
+            "run.{} is not known yet where rows of {table} are looked at, expected in when or another expression of groups",
             schema.run[fact].name
-        ));
+        );
+        return objection("where", message);
     }
     let scenario = rule.scenario()?;
     if let Err(wrong) = change(&scenario.word, String::new(), &scenario.rest) {
-        return Some(format!("rule {}: {wrong}", rule.id()));
+        return objection("scenario", wrong);
     }
-    let lacks_place = scenario.place.is_none() && scenario.word != "eager";
-    lacks_place.then(|| {
-        let word = &scenario.word;
-        format!(
-            "rule {}: scenario \"{word}\" without a place, expected {word}= with a call path of the table, such as {word}=path",
-            rule.id()
-        )
-    })
+    let word = &scenario.word;
+    match scenario.place {
+        None if word != "eager" => {
+            let message = format!(
+                "scenario \"{word}\" without a place, expected {word}= with a call path of the table, such as {word}=path"
+            );
+            objection("scenario", message)
+        }
+        _ => None,
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use rules::{Problem, Rules, Source, suggestion};
 use sha2::{Digest, Sha256};
 
-use super::candidates::problem;
+use super::candidates::objection;
 use super::schema::schema;
 use crate::error::Error;
 
@@ -102,11 +102,7 @@ fn read(files: &[Source]) -> Result<Rules, String> {
     let texts =
         |problems: Vec<Problem>| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let schema = schema();
-    let rules = rules::read(&all, &schema).map_err(texts)?;
-    match rules.rules().iter().filter_map(|rule| problem(rule, &schema)).collect::<Vec<_>>() {
-        problems if problems.is_empty() => Ok(rules),
-        problems => Err(problems.join("\n")),
-    }
+    rules::read_with(&all, &schema, &|rule| objection(rule, &schema)).map_err(texts)
 }
 
 #[cfg(test)]

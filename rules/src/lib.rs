@@ -39,7 +39,7 @@ mod types;
 mod words;
 
 pub use evaluate::{Context, Finding, NotEvaluated, Outcome, Shown};
-pub use read::read;
+pub use read::{Objection, read, read_with};
 pub use rows::{ABSENT, ABSENT_FLAG, Rows, Run, Values};
 pub use rule::{Claims, Event, EventKind, Gain, Matching, Over, Place, Rule, Rules, Scenario};
 pub use scan::Scanner;

@@ -10,7 +10,7 @@ mod sets;
 use std::collections::BTreeMap;
 
 use crate::check::Definition;
-use crate::rule::{Event, EventKind, Matching, Rules};
+use crate::rule::{Event, EventKind, Matching, Rule, Rules};
 use crate::schema::Schema;
 use crate::source::{Place, Problem, Problems, Source, Text, quoted};
 use crate::suggest::suggestion;
@@ -31,6 +31,27 @@ const MATCHES: [&str; 3] = ["fifo", "lifo", "parameter:NAME"];
 /// # Errors
 /// If there is anything wrong in them: all of it, by file and place, as far as one may want to read it.
 pub fn read(sources: &[Source], schema: &Schema) -> Result<Rules, Vec<Problem>> {
+    read_with(sources, schema, &|_| None)
+}
+
+/// What else is wrong with a rule, for those who are to make something of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Objection {
+    /// The key of the rule that is to be changed; the rule as a whole if it has no such key.
+    pub key: &'static str,
+    /// What was found and what was expected, in one line.
+    pub message: String,
+}
+
+/// The same, with what a caller has against a rule that is right otherwise.
+///
+/// # Errors
+/// As [`read()`].
+pub fn read_with(
+    sources: &[Source],
+    schema: &Schema,
+    judge: &dyn Fn(&Rule) -> Option<Objection>,
+) -> Result<Rules, Vec<Problem>> {
     let mut problems = Problems::default();
     let files: Vec<RawFile> =
         sources.iter().enumerate().map(|(file, source)| raw::read(file, source, &mut problems)).collect();
@@ -44,7 +65,15 @@ pub fn read(sources: &[Source], schema: &Schema) -> Result<Rules, Vec<Problem>> 
         if problems.is_full() {
             break;
         }
-        rules.extend(build::rule(schema, &events, &defined, raw, &mut problems));
+        let rule = build::rule(schema, &events, &defined, raw, &mut problems);
+        if let Some(Objection { key, message }) = rule.as_ref().and_then(judge) {
+            let text = match key {
+                "where" => raw.raw.filter.as_ref(),
+                key => raw.raw.finds.get(key),
+            };
+            problems.add(text.unwrap_or(&raw.id).start(), message);
+        }
+        rules.extend(rule);
     }
     match problems.finish(sources) {
         found if found.is_empty() => Ok(Rules { schema: schema.clone(), rules, events }),

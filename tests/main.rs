@@ -4,7 +4,6 @@ mod advice; // first advice of archives, laws of gains, rules of users
 mod advice_causes;
 mod advice_events; // rules over visits of regions and pairs of calls
 mod advice_messages; // the examples of the specification of advice, and rows of messages
-mod advice_mutations; // which changes of rules of advice some trace notices; run by hand
 mod advice_output; // options of advice, what is printed of it, and where it goes
 mod bad_input;
 mod browsers;

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use recording::journal::{self, JournalRecord};
 
 use crate::communicators::Communicator;
+use crate::datatypes::Datatypes;
 use crate::handles::Handles;
+use crate::hints::Hints;
 use crate::levels::Zeroed;
 use crate::next::symbol;
 use crate::process::Process;
@@ -16,7 +18,12 @@ pub(crate) struct File {
     /// Matching number of the split collective operation that is under way, or 0, which none has; there may
     /// be one on a handle (MPI 4.0, 14.4.5).
     split: AtomicU64,
+    /// Number that it has as a deleted file, if closing it deletes it; or [`KEPT`].
+    deleted: AtomicU32,
 }
+
+/// Of files that are still there when they are closed.
+const KEPT: u32 = u32::MAX;
 
 // SAFETY: atomic integers; zero is a value of each.
 unsafe impl Zeroed for File {}
@@ -47,6 +54,10 @@ pub(crate) struct Files {
     /// Address of `PMPI_File_get_position`. An MPI library without MPI-IO lacks it, which must not prevent
     /// recording.
     get_position: Option<usize>,
+    /// Likewise of `PMPI_File_get_size`.
+    get_size: Option<usize>,
+    pub(crate) datatypes: Option<Datatypes>,
+    pub(crate) hints: Option<Hints>,
 }
 
 impl Files {
@@ -56,6 +67,9 @@ impl Files {
             next: AtomicU32::new(0),
             next_deleted: AtomicU32::new(0),
             get_position: symbol(c"PMPI_File_get_position"),
+            get_size: symbol(c"PMPI_File_get_size"),
+            datatypes: Datatypes::find(),
+            hints: Hints::find(),
         }
     }
 
@@ -73,11 +87,14 @@ impl Files {
         handle: usize,
         (communicator, key): (&Communicator, u64),
         path: String,
+        is_deleted_on_close: bool,
     ) -> u32 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let deleted = if is_deleted_on_close { self.insert_deleted(process, path.clone()) } else { KEPT };
         self.known.insert(handle, |file| {
             file.number.store(number, Ordering::Relaxed);
             file.split.store(0, Ordering::Relaxed);
+            file.deleted.store(deleted, Ordering::Relaxed);
         });
         process.append(&JournalRecord::File(journal::File {
             handle: number,
@@ -88,12 +105,14 @@ impl Files {
         number
     }
 
-    /// Removes a file that is about to be closed; returns the number of the handle.
-    pub(crate) fn remove(&self, handle: usize) -> Option<u32> {
-        self.known.remove(handle, File::number)
+    /// Removes a file that is about to be closed; returns the number of the handle, and the one that it has as a
+    /// deleted file if that deletes it.
+    pub(crate) fn remove(&self, handle: usize) -> Option<(u32, Option<u32>)> {
+        let deleted = |file: &File| Some(file.deleted.load(Ordering::Relaxed)).filter(|&number| number != KEPT);
+        self.known.remove(handle, |file| (file.number(), deleted(file)))
     }
 
-    /// Adds a file that has been deleted. Returns its number, which no handle has.
+    /// Adds a file that has been deleted, or will be. Returns its number, which no handle has.
     pub(crate) fn insert_deleted(&self, process: &Process, path: String) -> u32 {
         let file = self.next_deleted.fetch_add(1, Ordering::Relaxed);
         process.append(&JournalRecord::DeletedFile { file, path });
@@ -102,16 +121,29 @@ impl Files {
 
     /// Returns the individual file pointer, in units of the view; a local operation of MPI (MPI 4.0, 14.4.3).
     pub(crate) fn position(&self, handle: usize) -> Option<u64> {
-        let mut position: i64 = -1;
-        // SAFETY: the symbol is the function of that name, which has this signature; the file is open, and
-        // `position` is writable.
-        let failed = unsafe {
-            let get_position: unsafe extern "C" fn(usize, *mut i64) -> i32 =
-                std::mem::transmute::<usize, _>(self.get_position?);
-            get_position(handle, &mut position)
-        };
-        if failed == 0 { u64::try_from(position).ok() } else { None }
+        // SAFETY: the symbol is the function of that name.
+        unsafe { ask(self.get_position?, handle) }
     }
+
+    /// Returns the size of an open file in bytes; a local operation of MPI (MPI 4.0, 14.2.6).
+    pub(crate) fn size(&self, handle: usize) -> Option<u64> {
+        // SAFETY: the symbol is the function of that name.
+        unsafe { ask(self.get_size?, handle) }
+    }
+}
+
+/// Returns what a function tells of an open file.
+///
+/// # Safety
+/// At the address is a function that sets an `MPI_Offset` of a file, such as `PMPI_File_get_size`.
+unsafe fn ask(function: usize, handle: usize) -> Option<u64> {
+    let mut answer: i64 = -1;
+    // SAFETY: the caller guarantees the signature; the file is open, and `answer` is writable.
+    let failed = unsafe {
+        let function: unsafe extern "C" fn(usize, *mut i64) -> i32 = std::mem::transmute::<usize, _>(function);
+        function(handle, &mut answer)
+    };
+    if failed == 0 { u64::try_from(answer).ok() } else { None }
 }
 
 /// Returns the handle of a file at an address. It is a pointer in every MPI library: those of MPICH's family,

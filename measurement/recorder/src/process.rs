@@ -26,6 +26,7 @@ use crate::rounds;
 use crate::selection::Selection;
 use crate::sessions::Session;
 use crate::synchronize::Clocks;
+use crate::texts::Texts;
 use crate::thread;
 use crate::windows::Windows;
 
@@ -53,6 +54,7 @@ pub(crate) struct Process {
     pub(crate) tells_exchanges: OnceLock<bool>,
     pub(crate) windows: Windows,
     pub(crate) files: Files,
+    pub(crate) texts: Texts,
     pub(crate) rounds: rounds::Rounds,
     /// The agreement on iterations, if the user wants some and they can be found.
     pub(crate) iterations: Option<Iterations>,
@@ -175,6 +177,7 @@ pub(crate) fn begin(
         tells_exchanges: OnceLock::new(),
         windows: Windows::new(),
         files: Files::new(),
+        texts: Texts::new(),
         journal: Mutex::new(journal),
         threads: AtomicU32::new(0),
         next_request: AtomicU64::new(1),

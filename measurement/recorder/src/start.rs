@@ -359,6 +359,7 @@ fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u6
     }
     process.communicators.append_myself(process);
     report_directory(process);
+    process.texts.begin(1 + arguments.len());
     thread::find_modules();
     let entered = thread::here().and_then(Guarded::lock);
     synchronize::calibrate(process);

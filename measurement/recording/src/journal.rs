@@ -102,6 +102,14 @@ pub enum JournalRecord {
         /// Path of the file.
         path: String,
     },
+    /// A string that events refer to.
+    Text {
+        /// Its number: the first is behind the program's arguments, of which the first is 1, and each next one is one
+        /// more.
+        string: u32,
+        /// The string.
+        text: String,
+    },
     /// A Cartesian topology of a communicator.
     Topology(Topology),
     /// What has come of the search for a loop of which iterations are to be recorded; the last record counts.

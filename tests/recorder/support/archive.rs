@@ -145,13 +145,25 @@ pub(crate) fn communicators(experiment: &Path) -> usize {
     })
 }
 
+/// The strings of an archive by their references.
+pub(crate) fn strings(experiment: &Path) -> HashMap<u32, String> {
+    let mut strings = HashMap::new();
+    definitions(experiment, |definition| {
+        if let Definition::String { reference, string } = definition {
+            strings.insert(*reference, String::from_utf8_lossy(string).into_owned());
+        }
+        false
+    });
+    strings
+}
+
 /// Number of locations of an archive.
 pub(crate) fn locations(experiment: &Path) -> usize {
     definitions(experiment, |definition| matches!(definition, Definition::Location { .. }))
 }
 
 /// Number of its definitions of this kind.
-fn definitions(experiment: &Path, is_wanted: impl Fn(&Definition<'_>) -> bool) -> usize {
+fn definitions(experiment: &Path, mut is_wanted: impl FnMut(&Definition<'_>) -> bool) -> usize {
     let archive = Archive::open(experiment).unwrap();
     let file = archive.definition_file().unwrap();
     let mut definitions = archive.definition_records(&file);

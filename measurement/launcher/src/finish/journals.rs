@@ -55,6 +55,8 @@ pub(crate) struct Process {
     pub(crate) files: BTreeMap<u32, File>,
     /// Paths of files that were deleted.
     pub(crate) deleted: BTreeMap<u32, String>,
+    /// Strings that events refer to, behind those of program and arguments.
+    pub(crate) texts: Vec<String>,
     pub(crate) topologies: Vec<Topology>,
     /// What has come of the search for a loop, if iterations are to be recorded.
     pub(crate) search: Option<LoopSearch>,
@@ -243,6 +245,13 @@ fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
         JournalRecord::DeletedFile { file, path } => {
             process.deleted.insert(file, path);
         }
+        JournalRecord::Text { string, text } => {
+            let next = 1 + process.arguments.len() + process.texts.len();
+            match string as usize == next {
+                true => process.texts.push(text),
+                false => notices.loss(process.rank, format!("its journal has string {string} in the place of {next}")),
+            }
+        }
         JournalRecord::Topology(topology) => process.topologies.push(topology),
         JournalRecord::LoopSearch(search) => process.search = Some(search),
         JournalRecord::Notice { text } => {
@@ -281,6 +290,16 @@ mod tests {
         let (process, notices) = parsed(&format!("{PROCESS}\nnonsense\n"));
         assert!(process.is_ok());
         assert!(notices[0].contains(&format!("1.journal: byte {:#x}", PROCESS.len() + 1)), "{notices:?}");
+    }
+
+    #[test]
+    fn strings_are_behind_the_arguments_and_one_that_is_out_of_turn_is_passed_over() {
+        let with_argument = PROCESS.replace("\"arguments\":[]", "\"arguments\":[\"-v\"]");
+        let text = |string, text| format!("{{\"entry\":\"text\",\"string\":{string},\"text\":\"{text}\"}}\n");
+        let (process, notices) =
+            parsed(&[with_argument, "\n".into(), text(2, "b8"), text(4_000_000_000u32, "x"), text(3, "b9")].concat());
+        assert_eq!(process.unwrap().texts, ["b8", "b9"]);
+        assert_eq!(notices.len(), 1);
     }
 
     #[test]

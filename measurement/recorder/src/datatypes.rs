@@ -38,21 +38,10 @@ mod combiner {
 }
 
 type Envelope = unsafe extern "C" fn(usize, *mut c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int;
-type Contents =
-    unsafe extern "C" fn(usize, c_int, c_int, c_int, *mut c_int, *mut i64, *mut usize) -> c_int;
-type LargeEnvelope =
-    unsafe extern "C" fn(usize, *mut i64, *mut i64, *mut i64, *mut i64, *mut c_int) -> c_int;
-type LargeContents = unsafe extern "C" fn(
-    usize,
-    i64,
-    i64,
-    i64,
-    i64,
-    *mut c_int,
-    *mut i64,
-    *mut i64,
-    *mut usize,
-) -> c_int;
+type Contents = unsafe extern "C" fn(usize, c_int, c_int, c_int, *mut c_int, *mut i64, *mut usize) -> c_int;
+type LargeEnvelope = unsafe extern "C" fn(usize, *mut i64, *mut i64, *mut i64, *mut i64, *mut c_int) -> c_int;
+type LargeContents =
+    unsafe extern "C" fn(usize, i64, i64, i64, i64, *mut c_int, *mut i64, *mut i64, *mut usize) -> c_int;
 
 /// The functions that decode types.
 enum Decoder {
@@ -213,7 +202,8 @@ impl Datatypes {
         addresses.truncate(counts.addresses as usize);
         large.truncate(counts.large as usize);
         // SAFETY: MPI has set so many handles.
-        let types = (0..counts.types as usize).map(|at| unsafe { handle_at(types_at as usize, at) }).collect();
+        let types =
+            (0..counts.types as usize).map(|at| unsafe { handle_at(types_at as usize, at) }).collect();
         let integers: Vec<i64> = integers.into_iter().map(i64::from).collect();
         let has_large_counts = !large.is_empty();
         let numbers = match (has_large_counts, &integers[..]) {
@@ -282,7 +272,8 @@ fn built(combiner: i32, parts: &Parts, mut inner: Vec<Shape>) -> Option<Shape> {
         }
         combiner::SUBARRAY => {
             let count = usize::try_from(number(0)?).ok()?;
-            let dimension = |at: usize| Some([number(1 + at)?, number(1 + count + at)?, number(1 + 2 * count + at)?]);
+            let dimension =
+                |at: usize| Some([number(1 + at)?, number(1 + count + at)?, number(1 + 2 * count + at)?]);
             let dimensions = (0..count).map(dimension).collect::<Option<Vec<_>>>()?;
             Shape::Subarray(slowest_first(dimensions, number(1 + 3 * count)?), of)
         }
@@ -369,7 +360,9 @@ mod tests {
     #[test]
     fn displacements_are_in_bytes_whether_they_are_addresses_elements_or_large_counts() {
         let eight = [Shape::Bytes(8)];
-        let of = |combiner, numbers: &[i64], addresses: &[i64]| text(combiner, numbers, addresses, &eight).unwrap();
+        let of = |combiner, numbers: &[i64], addresses: &[i64]| {
+            text(combiner, numbers, addresses, &eight).unwrap()
+        };
         assert_eq!(of(combiner::VECTOR, &[3, 2, 5], &[]), "v(3,2,40,b8)");
         assert_eq!(of(combiner::HVECTOR, &[3, 2], &[40]), "v(3,2,40,b8)");
         assert_eq!(of(combiner::HVECTOR, &[3, 2, 40], &[]), "v(3,2,40,b8)");

@@ -1,5 +1,8 @@
 //! Files that MPI has opened. Their keys are made as those of communicators.
 
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use recording::journal::{self, JournalRecord};
@@ -20,6 +23,8 @@ pub(crate) struct File {
     split: AtomicU64,
     /// Number that it has as a deleted file, if closing it deletes it; or [`KEPT`].
     deleted: AtomicU32,
+    /// Its device and its number there; both 0 if they are not known.
+    identity: [AtomicU64; 2],
 }
 
 /// Of files that are still there when they are closed.
@@ -35,6 +40,14 @@ impl File {
         self.number.load(Ordering::Relaxed)
     }
 
+    /// Returns its device and its number there, if they are known.
+    #[cfg(posix)]
+    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
+        let [device, number] = &self.identity;
+        let identity = (device.load(Ordering::Relaxed), number.load(Ordering::Relaxed));
+        Some(identity).filter(|&identity| identity != (0, 0))
+    }
+
     /// Notes that a split collective operation starts, with that matching number.
     pub(crate) fn begin_split(&self, number: u64) {
         self.split.store(number, Ordering::Relaxed);
@@ -44,6 +57,14 @@ impl File {
     pub(crate) fn end_split(&self) -> Option<u64> {
         Some(self.split.swap(0, Ordering::Relaxed)).filter(|&number| number != 0)
     }
+}
+
+/// A file that MPI has opened.
+pub(crate) struct OpenedFile {
+    pub(crate) path: String,
+    pub(crate) is_deleted_on_close: bool,
+    /// Its device and its number there.
+    pub(crate) identity: Option<(u64, u64)>,
 }
 
 /// All files of the process.
@@ -79,22 +100,30 @@ impl Files {
         self.known.find(handle)
     }
 
-    /// Adds a file that has been opened on a communicator, of which it is a child with that key. Returns the
-    /// number of the handle.
+    /// Returns the number of a handle that is about to be opened.
+    pub(crate) fn next_handle(&self) -> u32 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Adds a file that has been opened on a communicator, of which it is a child with that key; its handle has that
+    /// number.
     pub(crate) fn insert(
         &self,
         process: &Process,
-        handle: usize,
+        (handle, number): (usize, u32),
         (communicator, key): (&Communicator, u64),
-        path: String,
-        is_deleted_on_close: bool,
-    ) -> u32 {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let deleted = if is_deleted_on_close { self.insert_deleted(process, path.clone()) } else { KEPT };
+        opened: OpenedFile,
+    ) {
+        let OpenedFile { path, is_deleted_on_close, identity } = opened;
+        let deleted =
+            if is_deleted_on_close { self.insert_deleted(process, path.clone(), false) } else { KEPT };
         self.known.insert(handle, |file| {
             file.number.store(number, Ordering::Relaxed);
             file.split.store(0, Ordering::Relaxed);
             file.deleted.store(deleted, Ordering::Relaxed);
+            let (device, number) = identity.unwrap_or((0, 0));
+            file.identity[0].store(device, Ordering::Relaxed);
+            file.identity[1].store(number, Ordering::Relaxed);
         });
         process.append(&JournalRecord::File(journal::File {
             handle: number,
@@ -102,20 +131,20 @@ impl Files {
             path,
             communicator: communicator.number(),
         }));
-        number
     }
 
     /// Removes a file that is about to be closed; returns the number of the handle, and the one that it has as a
     /// deleted file if that deletes it.
     pub(crate) fn remove(&self, handle: usize) -> Option<(u32, Option<u32>)> {
-        let deleted = |file: &File| Some(file.deleted.load(Ordering::Relaxed)).filter(|&number| number != KEPT);
+        let deleted =
+            |file: &File| Some(file.deleted.load(Ordering::Relaxed)).filter(|&number| number != KEPT);
         self.known.remove(handle, |file| (file.number(), deleted(file)))
     }
 
     /// Adds a file that has been deleted, or will be. Returns its number, which no handle has.
-    pub(crate) fn insert_deleted(&self, process: &Process, path: String) -> u32 {
+    pub(crate) fn insert_deleted(&self, process: &Process, path: String, is_posix: bool) -> u32 {
         let file = self.next_deleted.fetch_add(1, Ordering::Relaxed);
-        process.append(&JournalRecord::DeletedFile { file, path });
+        process.append(&JournalRecord::DeletedFile { file, path, is_posix });
         file
     }
 
@@ -132,6 +161,25 @@ impl Files {
     }
 }
 
+/// Returns a path, which MPI or the C library gets, as an absolute one, without a prefix of ROMIO such as `ufs:`.
+/// It is relative to a folder, or to the working directory.
+pub(crate) fn absolute(path: &CStr, folder: Option<&[u8]>) -> String {
+    let path = Path::new(OsStr::from_bytes(without_prefix(path.to_bytes())));
+    let folder = folder.map(|folder| PathBuf::from(OsStr::from_bytes(folder)));
+    let folder = folder.or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let mut whole = PathBuf::new();
+    // Without steps back, as the folder may be a link.
+    folder.join(path).components().for_each(|part| whole.push(part));
+    whole.to_string_lossy().into_owned()
+}
+
+/// Returns the path that the system knows of one that MPI gets.
+pub(crate) fn without_prefix(path: &[u8]) -> &[u8] {
+    let length = path.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    // One letter may be a drive, or anything.
+    if length >= 2 && path.get(length) == Some(&b':') { &path[length + 1..] } else { path }
+}
+
 /// Returns what a function tells of an open file.
 ///
 /// # Safety
@@ -140,7 +188,8 @@ unsafe fn ask(function: usize, handle: usize) -> Option<u64> {
     let mut answer: i64 = -1;
     // SAFETY: the caller guarantees the signature; the file is open, and `answer` is writable.
     let failed = unsafe {
-        let function: unsafe extern "C" fn(usize, *mut i64) -> i32 = std::mem::transmute::<usize, _>(function);
+        let function: unsafe extern "C" fn(usize, *mut i64) -> i32 =
+            std::mem::transmute::<usize, _>(function);
         function(handle, &mut answer)
     };
     if failed == 0 { u64::try_from(answer).ok() } else { None }
@@ -154,4 +203,21 @@ unsafe fn ask(function: usize, handle: usize) -> Option<u64> {
 pub(crate) unsafe fn file_at(place: usize) -> usize {
     // SAFETY: the caller guarantees it.
     unsafe { *(place as *const usize) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_absolute_and_prefixes_of_romio_are_no_part_of_them() {
+        let of = |path: &CStr| absolute(path, Some(b"/home/me"));
+        assert_eq!(of(c"ufs:/scratch/a"), "/scratch/a");
+        assert_eq!(of(c"pvfs2:b"), "/home/me/b");
+        assert_eq!(of(c"./dir//c"), "/home/me/dir/c");
+        assert_eq!(of(c"/scratch/a:b"), "/scratch/a:b");
+        assert_eq!(of(c"c:x"), "/home/me/c:x");
+        let here = std::env::current_dir().unwrap().join("d");
+        assert_eq!(absolute(c"d", None), here.to_string_lossy());
+    }
 }

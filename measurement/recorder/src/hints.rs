@@ -109,7 +109,10 @@ mod tests {
     #[test]
     fn hints_are_sorted_by_their_keys() {
         let pair = |key: &str, value: &str| (key.to_string(), value.to_string());
-        assert_eq!(joined(vec![pair("striping_unit", "65536"), pair("cb_nodes", "2")]), "cb_nodes=2;striping_unit=65536");
+        assert_eq!(
+            joined(vec![pair("striping_unit", "65536"), pair("cb_nodes", "2")]),
+            "cb_nodes=2;striping_unit=65536"
+        );
         assert_eq!(joined(Vec::new()), "");
     }
 }

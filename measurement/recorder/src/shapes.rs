@@ -94,18 +94,22 @@ impl Shape {
                 let extent = stride.checked_mul(count.checked_sub(1)?)?.checked_add(end)?;
                 Some(Layout { extent, ..block.copies(*count, *stride, 0)? })
             }
-            Shape::Subarray(dimensions, of) => dimensions.iter().rev().try_fold(of.layout()?, |row, dimension| {
-                let &[size, part, start] = dimension;
-                let extent = row.extent.checked_mul(size)?;
-                Some(Layout { extent, ..row.copies(part, row.extent, start.checked_mul(row.extent)?)? })
-            }),
+            Shape::Subarray(dimensions, of) => {
+                dimensions.iter().rev().try_fold(of.layout()?, |row, dimension| {
+                    let &[size, part, start] = dimension;
+                    let extent = row.extent.checked_mul(size)?;
+                    Some(Layout { extent, ..row.copies(part, row.extent, start.checked_mul(row.extent)?)? })
+                })
+            }
             Shape::Indexed(blocks, of) => {
                 let of = of.layout()?;
                 blocks.iter().try_fold(Layout::default(), |so_far, &block| so_far.then(at(of, block)?))
             }
-            Shape::Struct(blocks) => blocks.iter().try_fold(Layout::default(), |so_far, (length, place, of)| {
-                so_far.then(at(of.layout()?, (*length, *place))?)
-            }),
+            Shape::Struct(blocks) => {
+                blocks.iter().try_fold(Layout::default(), |so_far, (length, place, of)| {
+                    so_far.then(at(of.layout()?, (*length, *place))?)
+                })
+            }
             Shape::Resized { extent, of, .. } => Some(Layout { extent: *extent, ..of.layout()? }),
         }
     }
@@ -119,7 +123,9 @@ impl Shape {
         }
         let shape = match self {
             Shape::Contiguous(1, of) => *of,
-            Shape::Vector { count: 1, length, of, .. } => Shape::Contiguous(length, of).simplified(lower, extent)?,
+            Shape::Vector { count: 1, length, of, .. } => {
+                Shape::Contiguous(length, of).simplified(lower, extent)?
+            }
             Shape::Vector { count, length, stride, of }
                 if Some(stride) == of.layout()?.extent.checked_mul(length) =>
             {
@@ -242,7 +248,10 @@ mod tests {
         assert_eq!(text(vector(3, 40), 0, 120), "r(0,120,v(3,2,40,b8))");
         let resized = Box::new(Shape::Resized { lower: 0, extent: 16, of: bytes(8) });
         assert_eq!(text(Shape::Contiguous(1, resized.clone()), 0, 16), "r(0,16,b8)");
-        assert_eq!(text(Shape::Vector { count: 3, length: 1, stride: 16, of: resized }, 0, 48), "c(3,r(0,16,b8))");
+        assert_eq!(
+            text(Shape::Vector { count: 3, length: 1, stride: 16, of: resized }, 0, 48),
+            "c(3,r(0,16,b8))"
+        );
         let blocks = Shape::Indexed(vec![(1, 8), (2, 24)], bytes(4));
         assert_eq!(text(blocks, 8, 24), "r(8,24,x(1@8,2@24;b4))");
         let again = Shape::Resized { lower: 1, extent: 99, of: bytes(8) };

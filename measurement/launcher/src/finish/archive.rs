@@ -64,7 +64,8 @@ pub(crate) struct Content<'a> {
 /// If the disk refuses, or a number is too large for the format.
 pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Error> {
     // The largest record must fit into a chunk: a table with a number for each path of a thread, or a group.
-    let strings = content.programs.iter().zip(content.texts).map(|(program, texts)| program.len() + texts.len());
+    let strings =
+        content.programs.iter().zip(content.texts).map(|(program, texts)| program.len() + texts.len());
     let lists = content.contexts.of.iter().map(Vec::len).chain(strings);
     let longest = lists.max().unwrap_or(0).max(content.host_of.len());
     let least = (longest as u64 * 5 + 1024).next_power_of_two();
@@ -77,7 +78,9 @@ pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Er
         .programs
         .iter()
         .zip(content.texts)
-        .map(|(program, texts)| program.iter().chain(*texts).map(|text| strings.number(text).into()).collect())
+        .map(|(program, texts)| {
+            program.iter().chain(*texts).map(|text| strings.number(text).into()).collect()
+        })
         .collect();
     for (at, (location, process)) in content.locations.iter().zip(content.process_of).enumerate() {
         let mut local = archive.local_definitions(location.reference)?;
@@ -348,32 +351,49 @@ fn topologies(shared: &SharedObjects, strings: &mut Strings, records: &mut Defin
     }
 }
 
+/// The references of the paradigms of file access, in events as well.
+const MPI_IO: u8 = 0;
+const POSIX: u8 = 1;
+
 fn files(shared: &SharedObjects, strings: &mut Strings, records: &mut DefinitionList<'_>) {
+    const SERIAL: u8 = 0;
     const PARALLEL: u8 = 1;
+    /// OTF2's flag of what the operating system provides.
+    const OS: u32 = 1;
     if shared.paths.len() == 0 {
         return;
     }
-    records.add(Definition::IoParadigm {
-        reference: 0,
-        identification: strings.number("MPI-IO"),
-        name: strings.number("MPI I/O"),
-        io_paradigm_class: PARALLEL,
-        io_paradigm_flags: 0,
-        properties: List::EMPTY,
-    });
+    let mut paradigm = |reference, identification, name, io_paradigm_class, io_paradigm_flags| {
+        records.add(Definition::IoParadigm {
+            reference,
+            identification: strings.number(identification),
+            name: strings.number(name),
+            io_paradigm_class,
+            io_paradigm_flags,
+            properties: List::EMPTY,
+        });
+    };
+    // Files that MPI has deleted only have its paradigm, too.
+    paradigm(MPI_IO, "MPI-IO", "MPI I/O", PARALLEL, 0);
+    if shared.has_posix {
+        paradigm(POSIX, "POSIX", "POSIX I/O", SERIAL, OS);
+    }
     for (reference, path) in (0..).zip(shared.paths.iter()) {
         let name = strings.number(path);
-        records.add(Definition::IoRegularFile { reference, name, scope: UNDEFINED });
+        records.add(match shared.directories.contains(&reference) {
+            true => Definition::IoDirectory { reference, name, scope: UNDEFINED },
+            false => Definition::IoRegularFile { reference, name, scope: UNDEFINED },
+        });
     }
     for (reference, handle) in (0..).zip(&shared.handles) {
         records.add(Definition::IoHandle {
             reference,
             name: 0,
             file: handle.file,
-            io_paradigm: 0,
+            io_paradigm: if handle.communicator.is_some() { MPI_IO } else { POSIX },
             io_handle_flags: 0,
-            comm: handle.communicator,
-            parent: UNDEFINED,
+            comm: handle.communicator.unwrap_or(UNDEFINED),
+            parent: handle.parent.unwrap_or(UNDEFINED),
         });
     }
 }

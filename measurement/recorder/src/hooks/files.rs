@@ -1,14 +1,15 @@
 //! Opening, closing and deleting files, and other operations on them (MPI 4.0, 14.2, 14.3, and 14.6).
 
+use std::ffi::{CStr, c_char};
+
 use recording::attributes::{
     ACCESS_MODE, FILE_SIZE, HANDLE, HINTS, IO_HANDLE, STRING, UINT32, UINT64, VIEW, VIEW_ETYPE, VIEW_EXTENT,
     VIEW_PIECES, VIEW_SIZE, VIEW_TYPE,
 };
 
 use crate::call::Call;
-use crate::files::{File, file_at};
+use crate::files::{File, OpenedFile, absolute, file_at};
 use crate::hooks::transfers::{COLLECTIVE, FLUSH, UNKNOWN};
-use crate::mpi::text_at;
 use crate::record;
 use crate::wrappers::Arguments;
 
@@ -50,15 +51,22 @@ pub(crate) fn open(
     let [parent, path, mode, info, place] = arguments.values;
     // Members number their creations alike only if they count those that fail as well.
     let origin = process.communicators.next_child(parent);
+    let number = process.files.next_handle();
+    call.thread.opening = has_inner_calls().then_some((number, path as *const c_char));
     let result = real(arguments.values);
+    call.thread.opening = None;
     let time = call.end();
     let Some((communicator, key)) = origin.filter(|_| result as i32 == 0) else { return result };
     // SAFETY: the call has succeeded, so it has set the handle.
     let handle = unsafe { file_at(place) };
     // SAFETY: the path is a string, which MPI has read.
-    let path = unsafe { text_at(path) };
-    let is_deleted = mode & mode::DELETE_ON_CLOSE != 0;
-    let number = process.files.insert(process, handle, (communicator, key), path, is_deleted);
+    let path = unsafe { CStr::from_ptr(path as *const c_char) };
+    let opened = OpenedFile {
+        path: canonical(path),
+        is_deleted_on_close: mode & mode::DELETE_ON_CLOSE != 0,
+        identity: identity(path),
+    };
+    process.files.insert(process, (handle, number), (communicator, key), opened);
     let access = match mode {
         mode if mode & mode::RDONLY != 0 => 0,
         mode if mode & mode::WRONLY != 0 => 1,
@@ -111,8 +119,8 @@ pub(crate) fn delete(
     let time = call.end();
     if result as i32 == 0 {
         // SAFETY: the path is a string, which MPI has read.
-        let path = unsafe { text_at(arguments.values[0]) };
-        let file = process.files.insert_deleted(process, path);
+        let path = unsafe { CStr::from_ptr(arguments.values[0] as *const c_char) };
+        let file = process.files.insert_deleted(process, absolute(path, None), false);
         record::io_delete_file(&mut call.thread.events, time, MPI_IO, file.into());
     }
     result
@@ -198,6 +206,34 @@ pub(crate) fn set_atomicity(
     real: impl FnOnce([usize; 2]) -> usize,
 ) -> usize {
     describe(call, arguments, real, |_, _| ())
+}
+
+/// Whether calls of the C library that MPI makes for a file are recorded.
+#[inline]
+pub(crate) fn has_inner_calls() -> bool {
+    #[cfg(posix)]
+    return crate::posix::is_on();
+    #[cfg(not(posix))]
+    false
+}
+
+/// Returns the path of a file that MPI has opened: the one that the C library's files have, if these are recorded,
+/// so that both are one file.
+fn canonical(path: &CStr) -> String {
+    let path = absolute(path, None);
+    let links = if has_inner_calls() { std::fs::canonicalize(&path).ok() } else { None };
+    links.map_or(path, |path| path.to_string_lossy().into_owned())
+}
+
+/// Returns device and number of a file that MPI has opened, if anybody asks for them.
+fn identity(path: &CStr) -> Option<(u64, u64)> {
+    #[cfg(posix)]
+    return if has_inner_calls() { crate::posix::inner::identity(path) } else { None };
+    #[cfg(not(posix))]
+    {
+        let _ = path;
+        None
+    }
 }
 
 /// Makes a collective call on a file, the first argument, that has no record of its own: the file is an

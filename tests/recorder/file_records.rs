@@ -101,7 +101,8 @@ fn files_of_the_c_library_have_the_records_of_the_program_by_itself_and_below_mp
     }
     // What the ranks write together reaches the system as a whole.
     let moved = moved(experiment);
-    let bytes = |paradigm: &str, is_written| moved[&("shared.out".into(), paradigm.into(), is_written)];
+    let key = |paradigm: &str, is_written| ("shared.out".to_string(), paradigm.to_string(), is_written);
+    let bytes = |paradigm, is_written| moved[&key(paradigm, is_written)];
     assert_eq!(["MPI-IO", "POSIX"].map(|paradigm| bytes(paradigm, true)), [8 * 65_536; 2]);
     assert_eq!(["MPI-IO", "POSIX"].map(|paradigm| bytes(paradigm, false)), [2 * 65_536; 2]);
 }

@@ -95,7 +95,8 @@ install: build
 	$(IN) install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' "$$CARGO_TARGET_DIR/release/replay-analyze" \
 		"$$CARGO_TARGET_DIR/release/replay-record" "$$CARGO_TARGET_DIR/release/replay-show"
 	$(IN) "$$CARGO_TARGET_DIR/release/replay-show" manual '$(DESTDIR)$(PREFIX)/share'
-	$(IN) install -D -m 644 -t '$(DESTDIR)$(PREFIX)/lib/replay' "$$CARGO_TARGET_DIR/release/libreplay_recorder.so"
+	$(IN) install -D -m 644 -t '$(DESTDIR)$(PREFIX)/lib/replay' "$$CARGO_TARGET_DIR/release/libreplay_recorder.so" \
+		"$$CARGO_TARGET_DIR/release/libreplay_io.so"
 	$(IN) library="$$CARGO_TARGET_DIR/static/release/libreplay_recorder.a"; [ ! -e "$$library" ] || \
 		install -D -m 644 -t '$(DESTDIR)$(PREFIX)/lib/replay' "$$library"
 	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/include/replay' measurement/include/*

@@ -23,10 +23,11 @@ fn manifests() -> BTreeMap<String, String> {
     manifests.chain([("replay".to_string(), read(root).unwrap())]).collect()
 }
 
-/// Name of the crate in a folder: that of the folder, but for one, whose name would be that of a module of Rust.
+/// Name of the crate in a folder: that of the folder, but for those whose name would be that of a module of Rust.
 fn name(folder: &str) -> &str {
     match folder {
         "io" => "io_model",
+        "measurement/io" => "posix_io",
         _ => folder.rsplit('/').next().unwrap(),
     }
 }

@@ -15,6 +15,11 @@ fn main() {
     if is_known && std::env::var_os("CARGO_FEATURE_STATIC").is_none() {
         println!("cargo::rustc-cfg=openmp");
     }
+    // Likewise functions of the C library, which only a library in front of a preloaded recorder passes on.
+    println!("cargo::rustc-check-cfg=cfg(posix)");
+    if is_known && std::env::var_os("CARGO_FEATURE_STATIC").is_none() {
+        println!("cargo::rustc-cfg=posix");
+    }
     let functions = recording::functions::all();
     let mut text = String::new();
     let mut names = String::new();
@@ -32,6 +37,8 @@ fn main() {
             Some(hook) if hook.starts_with("start::") => ("starting", format!("crate::{hook}")),
             Some(hook) => ("hooked", format!("crate::hooks::{hook}")),
         };
+        let is_of_files = name.starts_with("MPI_File_") && kind != "starting";
+        let kind = if is_of_files { format!("{kind}_file") } else { kind.to_string() };
         let wide = name.ends_with("_c");
         let export = if function.is_optional { "optional" } else { "always" };
         writeln!(

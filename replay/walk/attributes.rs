@@ -39,7 +39,7 @@ impl KnownAttributes {
             communicator: find(attributes::PROBE_COMM),
             neighbors: [find(attributes::NEIGHBORS_IN), find(attributes::NEIGHBORS_OUT)],
             persistent: find(attributes::PERSISTENT_OPERATION),
-            file: find(attributes::FILE),
+            file: find(attributes::HANDLE).or_else(|| find(attributes::FILE)),
             partitioned: find(attributes::PARTITIONED),
             offset: find(OFFSET).filter(|_| wants_files),
             view: find(VIEW).filter(|_| wants_files),

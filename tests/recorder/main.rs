@@ -9,6 +9,7 @@ mod compare; // a comparison of two recordings says what changed in the program,
 mod details; // records and their attributes have the program's values
 mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed
 mod file_io; // phases of file I/O are those of the program
+mod file_records; // records of files have the program's values
 mod iterations; // iterations of a loop that is found while the program runs are the same on all ranks
 mod linked; // a recorder that is linked into a program leaves the trace of a preloaded one
 mod load; // many threads, communicators, requests and events, in bounded memory

@@ -55,5 +55,8 @@ pub const PARTITIONED: &str = "Partitioned";
 /// in the bits of the MPI library (`MPI_MODE_NOCHECK`, …).
 pub const ASSERTION: &str = "Assertion";
 
-/// Of the leave of a collective call on a file that has no record of its own: the handle of the file.
+/// Of the leave of a call on a file that has no record of its own: the handle of the file.
+pub const HANDLE: &str = "Handle";
+
+/// The same in traces that were recorded before 2026-12, which lack [`HANDLE`].
 pub const FILE: &str = "File";

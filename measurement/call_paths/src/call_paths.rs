@@ -8,7 +8,7 @@ use crate::registers::Registers;
 use crate::stack::{Stack, StackInUse};
 use crate::table::PathTable;
 use crate::unwind::{INTERPRETED, NativeFrame, Search, Unwinder};
-use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, REGION, SAMPLE};
+use recording::paths::{FILE_FUNCTION, FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, REGION, SAMPLE};
 use std::io;
 use std::marker::PhantomData;
 use std::path::PathBuf;
@@ -151,7 +151,7 @@ impl CallPaths {
     /// Returns the base of a region that is entered: one that the program names
     /// ([`recording::paths::REGION`]) or an instrumented function ([`recording::paths::FUNCTION`]); for the
     /// latter the innermost function is left out, as it is the one that is entered. Otherwise as
-    /// [`Self::at_call`].
+    /// [`Self::at_call`]. Calls of MPI functions and of functions for files have bases, too, but no paths within.
     ///
     /// The base is for paths within the region, until that is left.
     #[inline]
@@ -167,6 +167,7 @@ impl CallPaths {
         let inner = RegionBase { stack_pointer, node: answer.node };
         if let Some(python) = &mut self.python
             && kind != MPI_FUNCTION
+            && kind != FILE_FUNCTION
             && let Some(live) = self.stack.in_use(registers.stack)
         {
             python.note_region(base, inner, &live.range());

@@ -14,24 +14,31 @@ use crate::program::{self, FAILED, Program, ProgramEnd};
 use crate::report::complain;
 use std::env;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tracing::debug;
 
 /// Runs a program under the recorder and completes the archives of its recordings; returns how the program
-/// ended.
+/// ended. `has_posix` says whether files of the C library are recorded, too.
 pub fn record(
     command: &[OsString],
     variables: &[(&'static str, String)],
     output: Option<&Path>,
+    has_posix: bool,
 ) -> ProgramEnd {
-    let library = match preload::library() {
-        Ok(library) => library,
+    let found = preload::library().and_then(|recorder| {
+        let io = if has_posix { Some(preload::io_library(&recorder)?) } else { None };
+        Ok((recorder, io))
+    });
+    let (library, io) = match found {
+        Ok(found) => found,
         Err(error) => {
             complain(&error);
             return ProgramEnd::Exit(FAILED);
         }
     };
+    // The recorder looks for the functions that it passes on to behind itself, and must not find its own.
+    let libraries: Vec<&Path> = io.iter().chain([&library]).map(PathBuf::as_path).collect();
     if command
         .first()
         .and_then(|program| preload::find(program))
@@ -59,7 +66,7 @@ pub fn record(
     };
     let path = note.as_ref().map(Note::path);
     let guardian = path.and_then(Guardian::start);
-    let variables = preload::environment(&library, path, variables, command);
+    let variables = preload::environment(&libraries, path, variables, command);
     debug!(?variables, has_guardian = guardian.is_some(), "environment of the program");
     let mut program = match Program::start(command, &variables) {
         Ok(program) => program,

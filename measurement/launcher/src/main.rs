@@ -41,9 +41,12 @@ fn main() -> ExitCode {
             let directories = launcher::guard(&note);
             finish_all(&directories, None, false)
         }
-        Ok(Task::Record { command, variables, settings }) => {
-            launcher::end_as(launcher::record(&command, &variables, settings.output.as_deref()))
-        }
+        Ok(Task::Record { command, variables, settings }) => launcher::end_as(launcher::record(
+            &command,
+            &variables,
+            settings.output.as_deref(),
+            settings.posix,
+        )),
     }
 }
 

@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// File name of the recorder.
 const LIBRARY: &str = "libreplay_recorder.so";
 
+/// File name of the library with the C library's functions for files, beside the recorder.
+const IO_LIBRARY: &str = "libreplay_io.so";
+
 /// File name of the recorder where it was built, beside the launcher.
 const BUILT: &str = "libreplay_recorder.so";
 
@@ -52,16 +55,30 @@ fn beside_launcher() -> Result<PathBuf, Error> {
     })
 }
 
-/// Returns the environment variables of the program beyond the launcher's own.
+/// Returns the path of the library that makes files of the C library be recorded, beside the recorder.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn io_library(recorder: &Path) -> Result<PathBuf, Error> {
+    let path = recorder.with_file_name(IO_LIBRARY);
+    match path.exists() {
+        true => Ok(path),
+        false => Err(Error::new(format!("there is no {}, which is needed to record files", path.display()))),
+    }
+}
+
+/// Returns the environment variables of the program beyond the launcher's own. The libraries are preloaded in their
+/// order.
 pub(crate) fn environment(
-    library: &Path,
+    libraries: &[&Path],
     note: Option<&Path>,
     settings: &[(&'static str, String)],
     command: &[OsString],
 ) -> Vec<(OsString, OsString)> {
     let mut variables: Vec<(OsString, OsString)> = Vec::new();
-    // First, so that its functions are found first; others stay behind it.
-    let mut preloaded = library.as_os_str().to_owned();
+    // First, so that their functions are found first; others stay behind them.
+    let names: Vec<&OsStr> = libraries.iter().map(|library| library.as_os_str()).collect();
+    let mut preloaded = names.join(OsStr::new(":"));
     if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
         preloaded.push(":");
         preloaded.push(others);
@@ -145,10 +162,10 @@ mod tests {
         let settings = [("REPLAY_DEPTH", "3".to_string())];
         let command = |words: &[&str]| words.iter().map(Into::into).collect::<Vec<OsString>>();
         let of = |words: &[&str]| {
-            environment(Path::new("/l.so"), Some(Path::new("/n")), &settings, &command(words))
+            environment(&["/i.so", "/l.so"].map(Path::new), Some(Path::new("/n")), &settings, &command(words))
         };
         let plain = of(&["./a"]);
-        assert!(plain[0].1.to_str().unwrap().starts_with("/l.so"));
+        assert!(plain[0].1.to_str().unwrap().starts_with("/i.so:/l.so"));
         assert_eq!(plain.len(), 3);
         let forwarded = of(&["/opt/bin/mpirun", "-n", "4"]);
         assert_eq!(forwarded[3].1, "LD_PRELOAD;REPLAY_NOTE;REPLAY_DEPTH");

@@ -44,6 +44,15 @@ pub(crate) struct Mark {
     chunks: u64,
 }
 
+/// A field of eight bytes in a record, to be filled in.
+#[derive(Clone, Copy)]
+pub(crate) struct OpenField {
+    /// Offset in the chunk.
+    at: usize,
+    /// Number of the chunk.
+    chunks: u64,
+}
+
 /// The events of one thread under construction.
 pub(crate) struct Events {
     header: *mut BufferHeader,
@@ -227,6 +236,29 @@ impl Events {
             *at.add(1) = end.offset_from_unsigned(body) as u8;
             self.complete(end);
         }
+    }
+
+    /// Returns the field with eight bytes that is the last but one of the record before, in front of one with that
+    /// value. `None` if records are dropped.
+    pub(crate) fn long_field_before(&self, last: u64) -> Option<OpenField> {
+        if self.is_muted {
+            return None;
+        }
+        let length = 1 + (71 - last.leading_zeros() as usize) / 8;
+        // SAFETY: there is a buffer, as `is_muted` is false, and it starts with the header.
+        let chunks = unsafe { (*self.header).chunks };
+        Some(OpenField { at: self.at.checked_sub(length + 8)?, chunks })
+    }
+
+    /// Fills in a field, unless its chunk has been written out.
+    pub(crate) fn fill(&mut self, field: OpenField, value: u64) {
+        // SAFETY: a header that is not null is that of the buffer.
+        if self.header.is_null() || unsafe { (*self.header).chunks } != field.chunks || field.at + 8 > self.at
+        {
+            return;
+        }
+        // SAFETY: the field is in front of the end of the records in the chunk.
+        unsafe { self.chunk.add(field.at).cast::<[u8; 8]>().write_unaligned(value.to_le_bytes()) };
     }
 
     /// Appends a record with one field and without a length.

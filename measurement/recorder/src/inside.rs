@@ -8,7 +8,9 @@
 //! A call may be left by `longjmp`, or by the end of the program: then its `Inside` is never dropped, and the
 //! next one takes over. That is sound because nothing of that call's frames runs any more, and even if it did
 //! (a program that breaks the rules of MPI may call `MPI_Finalize` inside of a call): an `Inside` refers to
-//! the thread for a moment only, and no such reference is alive while the MPI library is at work.
+//! the thread for a moment only, and no such reference is alive while the MPI library is at work. So while it is at
+//! work in a call for a file, calls of the C library that it makes may lock the data for a moment, too, one at a time
+//! ([`Guarded::lock_inner`]).
 
 use std::cell::{Cell, UnsafeCell};
 use std::ops::{Deref, DerefMut};
@@ -29,7 +31,17 @@ pub(crate) struct Guarded {
     /// The process, and the frame of the open call, for calls from inside.
     pub(crate) process: &'static Process,
     frame: CallFrame,
+    /// The part of calls that MPI makes inside of a call for a file.
+    inner: InnerCalls,
     thread: UnsafeCell<Thread>,
+}
+
+/// Whether calls of the C library from inside of the open call are recorded, and for which file.
+struct InnerCalls {
+    /// Set while the MPI library is at work in a call for a file, and none of these calls is being recorded.
+    are_admitted: AtomicBool,
+    /// The handle of the file; not that of an open file if it is being opened.
+    file: Cell<usize>,
 }
 
 /// The stack frame of the open call, to detect that it was left without returning.
@@ -57,6 +69,7 @@ impl Guarded {
                 slot: Cell::new(null()),
                 returns_to: Cell::new(0),
             },
+            inner: InnerCalls { are_admitted: AtomicBool::new(false), file: Cell::new(0) },
             thread: UnsafeCell::new(thread),
         }
     }
@@ -99,6 +112,36 @@ impl Guarded {
         Some(inside)
     }
 
+    /// Lets calls of the C library be recorded from now on, which the MPI library makes for a file: the caller has
+    /// the lock, and no reference to the thread's data, until [`Self::refuse_inner`].
+    #[cfg(posix)]
+    pub(crate) fn admit_inner(&self, file: usize) {
+        self.inner.file.set(file);
+        compiler_fence(Ordering::SeqCst);
+        self.inner.are_admitted.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends what [`Self::admit_inner`] began.
+    #[cfg(posix)]
+    pub(crate) fn refuse_inner(&self) {
+        self.inner.are_admitted.store(false, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Locks the thread's data once more, for a call from inside of the open one; `None` if that is not admitted. The
+    /// result is to be given to [`Inside::unlock_inner`].
+    #[cfg(posix)]
+    #[inline]
+    pub(crate) fn lock_inner(&'static self) -> Option<std::mem::ManuallyDrop<Inside>> {
+        // A handler that comes between these two is done, and has admitted calls again, before the second.
+        if !self.inner.are_admitted.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.inner.are_admitted.store(false, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        Some(std::mem::ManuallyDrop::new(Inside { guarded: self }))
+    }
+
     pub(crate) fn into_thread(self) -> Thread {
         self.thread.into_inner()
     }
@@ -121,6 +164,22 @@ impl Inside {
     #[inline]
     pub(crate) fn close_call(&mut self) {
         self.guarded.frame.slot.set(null());
+        self.guarded.inner.are_admitted.store(false, Ordering::Relaxed);
+    }
+
+    /// Returns the handle of the file that MPI is at work on, if the call is for one that is open.
+    #[cfg(posix)]
+    pub(crate) fn file_at_work(&self) -> usize {
+        self.guarded.inner.file.get()
+    }
+
+    /// Ends the recording of a call from inside of the open one: the thread's data are not used any more until the
+    /// next one.
+    #[cfg(posix)]
+    #[inline]
+    pub(crate) fn unlock_inner(&mut self) {
+        compiler_fence(Ordering::SeqCst);
+        self.guarded.inner.are_admitted.store(true, Ordering::Relaxed);
     }
 
     /// Keeps the lock for ever: nothing else is recorded in this thread.

@@ -5,12 +5,13 @@
 //! | `wrappers`, `next` (or `linked`) | the exported functions, and the next ones of these names |
 //! | `start`, `sessions`, `process`, `thread`, `inside` | data from the start of MPI to the end: of the process, of each thread, and the lock of a thread's data |
 //! | `call`, `hooks`, `regions`, `instrumented`, `sampling` | sources of events: MPI calls, named regions, instrumented functions, samples |
-//! | `openmp` | likewise: constructs of OpenMP |
+//! | `openmp`, `posix` | likewise: constructs of OpenMP, files of the C library |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | counts instead of events if the program is profiled |
-//! | `communicators`, `neighborhoods`, `groups`, `requests`, `partitions`, `windows`, `pending`, `files`, `volumes` | MPI's objects |
+//! | `communicators`, `neighborhoods`, `groups`, `requests`, `partitions`, `windows`, `pending`, `files`, `datatypes`, `shapes`, `hints`, `volumes` | MPI's objects |
 //! | `clock`, `synchronize`, `rounds`, `iterations` | time, clock offsets, parts of a run |
 //! | `handles`, `shared`, `levels` | tables that threads share: by handles of MPI, by other keys, and their slots |
+//! | `texts` | strings that events refer to |
 //! | `gaps`, `channels` | counts of what is not recorded |
 //! | `peers` | whether other ranks have a recorder |
 //!
@@ -25,12 +26,14 @@ mod channels;
 mod clock;
 mod communicators;
 mod counts;
+mod datatypes;
 mod events;
 mod files;
 mod filter;
 mod gaps;
 mod groups;
 mod handles;
+mod hints;
 mod hooks;
 mod inside;
 mod instrumented;
@@ -47,6 +50,8 @@ mod openmp;
 mod partitions;
 mod peers;
 mod pending;
+#[cfg(posix)]
+mod posix;
 mod process;
 mod record;
 mod regions;
@@ -55,9 +60,11 @@ mod rounds;
 mod sampling;
 mod selection;
 mod sessions;
+mod shapes;
 mod shared;
 mod start;
 mod synchronize;
+mod texts;
 mod thread;
 mod volumes;
 mod windows;

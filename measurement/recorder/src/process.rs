@@ -21,11 +21,14 @@ use crate::iterations::{self, Iterations};
 use crate::mpi::Mpi;
 use crate::neighborhoods::Neighborhoods;
 use crate::partitions::Partitions;
+#[cfg(posix)]
+use crate::posix::handles::PosixFiles;
 use crate::requests::Requests;
 use crate::rounds;
 use crate::selection::Selection;
 use crate::sessions::Session;
 use crate::synchronize::Clocks;
+use crate::texts::Texts;
 use crate::thread;
 use crate::windows::Windows;
 
@@ -34,6 +37,8 @@ pub(crate) struct Process {
     pub(crate) mpi: Mpi,
     pub(crate) rank: u32,
     pub(crate) size: u32,
+    /// Its process id.
+    pub(crate) id: u32,
     pub(crate) directory: PathBuf,
     pub(crate) settings: Settings,
     /// What the recorder itself has of MPI.
@@ -53,6 +58,10 @@ pub(crate) struct Process {
     pub(crate) tells_exchanges: OnceLock<bool>,
     pub(crate) windows: Windows,
     pub(crate) files: Files,
+    pub(crate) texts: Texts,
+    /// Files of the C library.
+    #[cfg(posix)]
+    pub(crate) posix: PosixFiles,
     pub(crate) rounds: rounds::Rounds,
     /// The agreement on iterations, if the user wants some and they can be found.
     pub(crate) iterations: Option<Iterations>,
@@ -152,6 +161,8 @@ pub(crate) fn begin(
     // The communicators of a program that opens sessions may end before all processes do.
     let iterations = settings.iterations.filter(|_| own.session.is_none());
     let iterations = iterations.map(|choice| Iterations::new(&mpi, own.communicator, choice));
+    #[cfg(posix)]
+    let posix = PosixFiles::new(&settings, &directory);
     let process = Box::leak(Box::new(Process {
         communicators: Communicators::new(&mpi, own.communicator, rank, size),
         rounds: rounds::Rounds::new(settings.rounds, settings.iterations),
@@ -175,6 +186,10 @@ pub(crate) fn begin(
         tells_exchanges: OnceLock::new(),
         windows: Windows::new(),
         files: Files::new(),
+        texts: Texts::new(),
+        #[cfg(posix)]
+        posix,
+        id: std::process::id(),
         journal: Mutex::new(journal),
         threads: AtomicU32::new(0),
         next_request: AtomicU64::new(1),
@@ -251,6 +266,10 @@ impl Process {
     /// by `MPI_Finalize`, or all of MPI. No processes are waited for here, as others may keep sessions.
     pub(crate) fn close(&self, is_world: bool) {
         let was_last = self.open.fetch_sub(1, Ordering::Relaxed) == 1;
+        #[cfg(posix)]
+        if was_last || is_world {
+            crate::posix::end();
+        }
         let ends = if self.own.session.is_none() { is_world } else { was_last };
         if ends && self.communicators.free_world_group(&self.mpi) {
             self.own.free(&self.mpi);

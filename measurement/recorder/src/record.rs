@@ -2,7 +2,7 @@
 
 use model::CollectiveOp;
 
-use crate::events::{Events, MOST_FIELDS};
+use crate::events::{Events, MOST_FIELDS, OpenField};
 
 macro_rules! records {
     ($(
@@ -71,12 +71,18 @@ records! {
     68 calling_context_sample(context: number, distance: number, generator: number);
     69 io_create_handle(handle: number, mode: byte, creation: number, status: number);
     70 io_destroy_handle(handle: number);
+    71 io_duplicate_handle(old: number, new: number, status: number);
     72 io_seek(handle: number, offset: number, whence: byte, result: number);
+    73 io_change_status_flags(handle: number, status: number);
     74 io_delete_file(paradigm: byte, file: number);
     75 io_begin(handle: number, mode: byte, flags: number, bytes: number, matching: number);
     76 io_test(handle: number, matching: number);
     77 io_issued(handle: number, matching: number);
     78 io_complete(handle: number, bytes: number, matching: number);
+    79 io_cancelled(handle: number, matching: number);
+    80 io_acquire_lock(handle: number, kind: byte);
+    81 io_release_lock(handle: number, kind: byte);
+    82 io_try_lock(handle: number, kind: byte);
     84 program_end(status: number);
     85 non_blocking_collective_request(request: number);
     86 non_blocking_collective_complete(operation: operation, communicator: number, root: optional, sent: number, received: number, request: number) => outgoing: sent, incoming: received;
@@ -108,6 +114,17 @@ singletons! {
 #[inline]
 pub(crate) fn calling_context_enter(events: &mut Events, time: u64, context: u32, distance: u32) {
     calling_context_enter_fields(events, time, context.into(), distance.into());
+}
+
+/// Records that a transfer begins of which the bytes will be known later; returns where they go.
+pub(crate) fn io_begin_early(
+    events: &mut Events,
+    time: u64,
+    (handle, mode, flags): (u64, u8, u64),
+    matching: u64,
+) -> Option<OpenField> {
+    io_begin(events, time, handle, mode, flags, u64::MAX, matching);
+    events.long_field_before(matching)
 }
 
 /// Records that a call path is left.

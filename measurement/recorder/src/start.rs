@@ -113,7 +113,13 @@ fn begin(registers: Registers, function: u32, real: impl FnOnce() -> usize, mode
             return result;
         }
         match start(settings, model) {
-            Ok(process) => record_start(process, function, (begin, end), registers),
+            Ok(process) => {
+                record_start(process, function, (begin, end), registers);
+                #[cfg(posix)]
+                if process.settings.posix {
+                    crate::posix::begin();
+                }
+            }
             // Every process knows that recording failed; one of them has the reason.
             Err(Some(cause)) => crate::say(&format!("nothing is recorded: {cause}")),
             Err(None) => {}
@@ -359,6 +365,7 @@ fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u6
     }
     process.communicators.append_myself(process);
     report_directory(process);
+    process.texts.begin(1 + arguments.len());
     thread::find_modules();
     let entered = thread::here().and_then(Guarded::lock);
     synchronize::calibrate(process);

@@ -1,5 +1,6 @@
 //! The data of a thread: a location of the trace.
 
+use std::ffi::c_char;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -69,6 +70,9 @@ pub(crate) struct Thread {
     pub(crate) paths: Option<CallPaths>,
     /// The call that is under way, if there is one.
     pub(crate) call: OpenCall,
+    /// The file that MPI is opening, if files of the C library are recorded: the number that its handle will have,
+    /// and its path.
+    pub(crate) opening: Option<(u32, *const c_char)>,
     /// The loops that it repeats, in the first thread if the user wants iterations.
     pub(crate) loops: Option<Box<Loops>>,
     /// Its part in a team of OpenMP.
@@ -163,6 +167,7 @@ fn begin(process: &'static Process) -> &'static Guarded {
         counts,
         paths,
         call: OpenCall::NONE,
+        opening: None,
         loops: is_searching.then(|| Box::new(Loops::new(clock::now()))),
         #[cfg(openmp)]
         openmp: Membership::default(),

@@ -93,6 +93,21 @@ macro_rules! indirect {
     };
 }
 
+/// Lets calls of the C library be recorded that the MPI library makes for a file, as long as the value lives.
+#[cfg(posix)]
+macro_rules! at_work {
+    ($file:expr) => {
+        crate::posix::inner::AtWork::begin($file)
+    };
+}
+
+#[cfg(not(posix))]
+macro_rules! at_work {
+    ($file:expr) => {
+        ()
+    };
+}
+
 macro_rules! wrapper {
     (always $kind:ident $number:literal, $name:literal, $($rest:tt)*) => {
         #[cfg(not(feature = "static"))]
@@ -171,6 +186,40 @@ macro_rules! wrapper {
                     // by valid ones.
                     #[inline(always)]
                     |[$($a),*]: [usize; _]| unsafe { real($($a),*) },
+                )
+            }
+        }
+    }};
+    // Of functions for files: the MPI library calls those of the C library.
+    (@body plain_file, $layer:path, $number:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {{
+        let real = wrapper!(@real $layer, $number, ($($a: $class),*));
+        match Call::enter($number) {
+            // SAFETY: the program's own call is passed on.
+            None => unsafe { real($($a),*) },
+            Some(_call) => {
+                let _at_work = at_work!([$($a),*][0]);
+                // SAFETY: as above.
+                unsafe { real($($a),*) }
+            }
+        }
+    }};
+    (@body hooked_file, $layer:path, $number:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {{
+        let real = wrapper!(@real $layer, $number, ($($a: $class),*));
+        match Call::enter($number) {
+            // SAFETY: the program's own call is passed on.
+            None => unsafe { real($($a),*) },
+            Some(mut call) => {
+                let arguments = Arguments { values: [$(normal!($class, $a)),*], wide: $wide };
+                $hook(
+                    &mut call,
+                    arguments,
+                    #[inline(always)]
+                    |[$($a),*]: [usize; _]| {
+                        let _at_work = at_work!([$($a),*][0]);
+                        // SAFETY: the program's own call is passed on; hooks replace pointers to statuses only,
+                        // by valid ones.
+                        unsafe { real($($a),*) }
+                    },
                 )
             }
         }

@@ -18,6 +18,8 @@ pub struct Attribute {
 pub const UINT32: u8 = 3;
 /// OTF2's type of unsigned integers of 64 bits.
 pub const UINT64: u8 = 4;
+/// OTF2's type of references to strings.
+pub const STRING: u8 = 11;
 /// OTF2's type of references to groups.
 pub const GROUP: u8 = 15;
 /// OTF2's type of references to communicators.
@@ -55,13 +57,28 @@ pub const NEIGHBORS_IN: u32 = 12;
 pub const NEIGHBORS_OUT: u32 = 13;
 /// Number of the attribute [`PERSISTENT_OPERATION`](attributes::PERSISTENT_OPERATION).
 pub const PERSISTENT_OPERATION: u32 = 14;
-/// Number of the attribute [`FILE`](attributes::FILE).
-pub const FILE: u32 = 15;
+/// Number of the attribute [`HANDLE`](attributes::HANDLE).
+pub const HANDLE: u32 = 15;
 /// Number of the attribute [`ASSERTION`](attributes::ASSERTION).
 pub const ASSERTION: u32 = 16;
 
 /// Number of the attribute [`PARTITIONED`](attributes::PARTITIONED).
 pub const PARTITIONED: u32 = 17;
+
+/// Number of the attribute with the size of the etype of a file's view.
+pub const VIEW_ETYPE: u32 = 18;
+/// Number of the attribute with the size of the filetype of a file's view.
+pub const VIEW_SIZE: u32 = 19;
+/// Number of the attribute with the extent of the filetype of a file's view.
+pub const VIEW_EXTENT: u32 = 20;
+/// Number of the attribute with the number of contiguous pieces of the filetype of a file's view.
+pub const VIEW_PIECES: u32 = 21;
+/// Number of the attribute with the filetype of a file's view as text.
+pub const VIEW_TYPE: u32 = 22;
+/// Number of the attribute with the hints of a file.
+pub const HINTS: u32 = 23;
+/// Number of the attribute with the size of a file.
+pub const FILE_SIZE: u32 = 24;
 
 /// All attributes, by number.
 pub const ATTRIBUTES: &[Attribute] = &[
@@ -121,8 +138,8 @@ pub const ATTRIBUTES: &[Attribute] = &[
         kind: UINT64,
     },
     Attribute {
-        name: attributes::FILE,
-        description: "Handle of the file of a collective call",
+        name: attributes::HANDLE,
+        description: "Handle of the file of a call that has no record of its own",
         kind: IO_HANDLE,
     },
     Attribute {
@@ -135,6 +152,21 @@ pub const ATTRIBUTES: &[Attribute] = &[
         description: "Number of the requests of a partitioned message among those of its channel",
         kind: UINT32,
     },
+    Attribute { name: "ViewEtype", description: "Bytes of the etype of the view of a file", kind: UINT64 },
+    Attribute { name: "ViewSize", description: "Bytes of the filetype of the view of a file", kind: UINT64 },
+    Attribute {
+        name: "ViewExtent",
+        description: "Extent of the filetype of the view of a file, in bytes",
+        kind: UINT64,
+    },
+    Attribute {
+        name: "ViewPieces",
+        description: "Contiguous pieces of the filetype of the view of a file",
+        kind: UINT64,
+    },
+    Attribute { name: "ViewType", description: "The filetype of the view of a file", kind: STRING },
+    Attribute { name: "Hints", description: "Hints of a file that are in use: key=value;...", kind: STRING },
+    Attribute { name: "FileSize", description: "Size of a file at that time, in bytes", kind: UINT64 },
 ];
 
 #[cfg(test)]
@@ -161,8 +193,12 @@ mod tests {
             [attributes::NEIGHBORS_IN, attributes::NEIGHBORS_OUT, attributes::PERSISTENT_OPERATION]
         );
         assert_eq!(
-            [FILE, ASSERTION, PARTITIONED].map(named),
-            [attributes::FILE, attributes::ASSERTION, attributes::PARTITIONED]
+            [HANDLE, ASSERTION, PARTITIONED].map(named),
+            [attributes::HANDLE, attributes::ASSERTION, attributes::PARTITIONED]
+        );
+        assert_eq!(
+            [VIEW_ETYPE, VIEW_SIZE, VIEW_EXTENT, VIEW_PIECES, VIEW_TYPE, HINTS, FILE_SIZE].map(named),
+            ["ViewEtype", "ViewSize", "ViewExtent", "ViewPieces", "ViewType", "Hints", "FileSize"]
         );
     }
 }

@@ -95,12 +95,25 @@ pub enum JournalRecord {
     Window(Window),
     /// A file was opened by MPI-IO.
     File(File),
-    /// A file was deleted by MPI-IO.
+    /// A file was opened by a function of the C library.
+    Descriptor(Descriptor),
+    /// A file was deleted, or will be when it is closed.
     DeletedFile {
         /// Its number in the process. Handles have none of these numbers: a file is known by its path.
         file: u32,
         /// Path of the file.
         path: String,
+        /// Whether that was done by a function of the C library, not by MPI-IO.
+        #[serde(default)]
+        is_posix: bool,
+    },
+    /// A string that events refer to.
+    Text {
+        /// Its number: the first is behind the program's arguments, of which the first is 1, and each next one is one
+        /// more.
+        string: u32,
+        /// The string.
+        text: String,
     },
     /// A Cartesian topology of a communicator.
     Topology(Topology),
@@ -227,6 +240,22 @@ pub struct File {
     pub path: String,
     /// Number of its communicator.
     pub communicator: u32,
+}
+
+/// A file was opened by a function of the C library.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Descriptor {
+    /// Number of the handle in the process, different from those of files of MPI-IO. It stands for all openings of
+    /// this file with this descriptor.
+    pub handle: u32,
+    /// Path of the file.
+    pub path: String,
+    /// The descriptor.
+    pub descriptor: u32,
+    /// Number of the handle of MPI-IO in whose call it was opened.
+    pub parent: Option<u32>,
+    /// Whether it is a directory.
+    pub is_directory: bool,
 }
 
 /// A Cartesian topology of a communicator.

@@ -19,13 +19,14 @@
 //! archive is complete (its anchor file comes last), `recording/` is removed. A program that is profiled has
 //! no events, and its `recording/` becomes `profile.cubex`.
 //!
-//! The crate also holds the tables of all MPI functions, [`mod@functions`], of constructs of OpenMP, [`mod@openmp`],
+//! The crate also holds the tables of all MPI functions, [`mod@functions`], of [`mod@file_functions`], of constructs of OpenMP, [`mod@openmp`],
 //! and of [`mod@attributes`], and reads filter files, [`mod@filter`].
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 pub mod attributes;
 pub mod buffer;
+pub mod file_functions;
 pub mod filter;
 pub mod functions;
 pub mod iterations;

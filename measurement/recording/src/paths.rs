@@ -46,5 +46,7 @@ pub const FUNCTION: u32 = 3;
 pub const SAMPLE: u32 = 4;
 /// `target` is a Python function that was active, and the line of the call in it: [`crate::python::target`].
 pub const PYTHON: u32 = 5;
+/// `target` is a function of the C library for files: its position in [`mod@crate::file_functions`].
+pub const FILE_FUNCTION: u32 = 6;
 /// This and those behind it: constructs and functions of OpenMP, of [`crate::openmp`].
 pub const OPENMP: u32 = 16;

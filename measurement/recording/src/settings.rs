@@ -63,6 +63,21 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "on, or off: whether OpenMP is recorded (parallel regions, barriers, critical sections, locks), of programs that use GCC's libgomp",
     },
     Variable {
+        name: "REPLAY_IO",
+        default: "mpi",
+        meaning: "mpi: record files of MPI-IO; posix: also those that are opened, read and written by functions of the C library, by the program or by MPI",
+    },
+    Variable {
+        name: "REPLAY_IO_EXCLUDE",
+        default: "",
+        meaning: "with posix: absolute paths, separated by colons, at or below which files are not recorded; the longest path decides",
+    },
+    Variable {
+        name: "REPLAY_IO_INCLUDE",
+        default: "",
+        meaning: "with posix: likewise those that are, although they are below one of which files are not recorded",
+    },
+    Variable {
         name: "REPLAY_CLOCK",
         default: "auto",
         meaning: "tsc, monotonic, or auto: tsc where it is reliable",
@@ -117,6 +132,12 @@ pub struct Settings {
     pub sample: u32,
     /// Whether OpenMP is recorded.
     pub openmp: bool,
+    /// Whether files of the C library are recorded.
+    pub posix: bool,
+    /// Paths of files that are not recorded then, separated by colons.
+    pub io_exclude: String,
+    /// Paths of files that are, although those above them are not.
+    pub io_include: String,
     /// The clock that times are read from.
     pub clock: ClockSource,
     /// Seconds between measurements of clock offsets; 0 for none in between.
@@ -233,6 +254,16 @@ impl Settings {
             "off" => false,
             _ => return Err(wrong("REPLAY_OPENMP", "on or off")),
         };
+        let posix = match value("REPLAY_IO").as_str() {
+            "mpi" => false,
+            "posix" => true,
+            _ => return Err(wrong("REPLAY_IO", "mpi or posix")),
+        };
+        for name in ["REPLAY_IO_EXCLUDE", "REPLAY_IO_INCLUDE"] {
+            if value(name).split(':').any(|path| !path.is_empty() && !path.starts_with('/')) {
+                return Err(wrong(name, "absolute paths"));
+            }
+        }
         let clock = match value("REPLAY_CLOCK").as_str() {
             "auto" => ClockSource::Auto,
             "tsc" => ClockSource::Tsc,
@@ -309,6 +340,9 @@ impl Settings {
             filter: text("REPLAY_FILTER").map(PathBuf::from),
             sample: sample as u32,
             openmp,
+            posix,
+            io_exclude: value("REPLAY_IO_EXCLUDE"),
+            io_include: value("REPLAY_IO_INCLUDE"),
             clock,
             clock_interval,
             rounds,
@@ -347,6 +381,7 @@ mod tests {
             (ClockSource::Auto, Rounds::ALL, None)
         );
         assert_eq!((settings.records, settings.openmp), (EventRecords::CallingContexts, true));
+        assert!(!settings.posix && settings.io_include.is_empty());
     }
 
     #[test]
@@ -366,6 +401,8 @@ mod tests {
             ("REPLAY_DEPTH", "-1"),
             ("REPLAY_SAMPLE", "1000000"),
             ("REPLAY_OPENMP", "yes"),
+            ("REPLAY_IO", "on"),
+            ("REPLAY_IO_EXCLUDE", "/tmp:data"),
             ("REPLAY_CLOCK", "sun"),
             ("REPLAY_CLOCK_INTERVAL", "-1"),
             ("REPLAY_EVERY", "0"),

@@ -145,6 +145,17 @@ pub(crate) fn communicators(experiment: &Path) -> usize {
     })
 }
 
+/// The strings of an archive by their references.
+pub(crate) fn strings(experiment: &Path) -> HashMap<u32, String> {
+    let mut strings = HashMap::new();
+    each_definition(experiment, |definition| {
+        if let Definition::String { reference, string } = definition {
+            strings.insert(*reference, String::from_utf8_lossy(string).into_owned());
+        }
+    });
+    strings
+}
+
 /// Number of locations of an archive.
 pub(crate) fn locations(experiment: &Path) -> usize {
     definitions(experiment, |definition| matches!(definition, Definition::Location { .. }))
@@ -152,14 +163,19 @@ pub(crate) fn locations(experiment: &Path) -> usize {
 
 /// Number of its definitions of this kind.
 fn definitions(experiment: &Path, is_wanted: impl Fn(&Definition<'_>) -> bool) -> usize {
+    let mut count = 0;
+    each_definition(experiment, |definition| count += usize::from(is_wanted(definition)));
+    count
+}
+
+/// Calls `see` for each definition.
+pub(crate) fn each_definition(experiment: &Path, mut see: impl FnMut(&Definition<'_>)) {
     let archive = Archive::open(experiment).unwrap();
     let file = archive.definition_file().unwrap();
     let mut definitions = archive.definition_records(&file);
-    let mut count = 0;
     while let Some(record) = definitions.next().unwrap() {
-        count += usize::from(is_wanted(&record.definition));
+        see(&record.definition);
     }
-    count
 }
 
 /// Visits of each region by its name.

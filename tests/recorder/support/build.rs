@@ -56,14 +56,15 @@ fn compiler() -> OsString {
     std::env::var_os("MPICC").filter(|name| !name.is_empty()).unwrap_or_else(|| "mpicc".into())
 }
 
-/// Path of `replay-record`, which is beside the recorder.
+/// Path of `replay-record`, which is beside the libraries that it preloads.
 pub(crate) fn launcher() -> &'static Path {
     static LAUNCHER: OnceLock<PathBuf> = OnceLock::new();
     LAUNCHER.get_or_init(|| {
         // Cargo's directory is not locked any more while tests run. The profile is that of the tests, so that
         // what was built for them is not built again.
         let target = target();
-        cargo(&["build", "--profile", "test", "-p", "recorder", "-p", "launcher"], &target);
+        let packages = ["-p", "recorder", "-p", "posix_io", "-p", "launcher"];
+        cargo(&[&["build", "--profile", "test"][..], &packages].concat(), &target);
         target.join("debug/replay-record")
     })
 }

@@ -4,6 +4,7 @@
 pub(crate) mod archive;
 pub(crate) mod build;
 pub(crate) mod expectations;
+pub(crate) mod files;
 pub(crate) mod laws;
 pub(crate) mod process;
 pub(crate) mod record;

@@ -1,9 +1,9 @@
 //! Events in words, for tests that say what they expect.
 
-use super::archive::each_event;
+use super::archive::{each_event, strings};
 use model::{CollectiveOp, Definitions, Group, GroupType, Members};
 use otf2::{Archive, Attribute, Event, UNDEFINED, ValueType};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// Events with attributes of these names, by location in their order, as lines such as
@@ -11,13 +11,15 @@ use std::path::Path;
 /// and the attributes. Communicators and groups are the world ranks of their members.
 pub(crate) fn attributes(experiment: &Path, names: &[&str]) -> BTreeMap<u64, Vec<String>> {
     let definitions = Archive::open(experiment).and_then(|archive| archive.definitions()).unwrap();
+    let strings = strings(experiment);
     let mut lines: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     let mut function = String::new();
     each_event(experiment, |at, event, region| {
         if let Some(region) = region.filter(|region| region.is_mpi) {
             function.clone_from(&region.name);
         }
-        let named = at.attributes.iter().map(|attribute| in_words(attribute.map(at.mappings), &definitions));
+        let words = |attribute: Attribute| in_words(attribute.map(at.mappings), &definitions, &strings);
+        let named = at.attributes.iter().map(words);
         let wanted: Vec<String> = named
             .filter(|(name, _)| names.contains(name))
             .map(|(name, value)| format!("{name}={value}"))
@@ -91,11 +93,16 @@ fn name(event: &Event<'_>, definitions: &Definitions) -> String {
 }
 
 /// The name of an attribute and its value.
-fn in_words(attribute: Attribute, definitions: &Definitions) -> (&str, String) {
+fn in_words<'a>(
+    attribute: Attribute,
+    definitions: &'a Definitions,
+    strings: &HashMap<u32, String>,
+) -> (&'a str, String) {
     let name = definitions.attributes.find(attribute.attribute.into()).unwrap();
     let bits = attribute.value.bits;
     let value = match attribute.value.kind {
         ValueType::COMM => of_communicator(bits, definitions),
+        ValueType::STRING => strings[&u32::try_from(bits).unwrap()].clone(),
         ValueType::GROUP => of_group(definitions.groups.position(bits).unwrap(), definitions),
         _ => bits.to_string(),
     };

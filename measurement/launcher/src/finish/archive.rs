@@ -48,6 +48,8 @@ pub(crate) struct Content<'a> {
     pub(crate) process_of: &'a [Option<usize>],
     /// Program and arguments by process.
     pub(crate) programs: &'a [Vec<String>],
+    /// Further strings that events refer to, by process.
+    pub(crate) texts: &'a [&'a [String]],
     pub(crate) shared: &'a SharedObjects,
     pub(crate) contexts: &'a Contexts,
     /// Whether events refer to calling contexts.
@@ -62,23 +64,29 @@ pub(crate) struct Content<'a> {
 /// If the disk refuses, or a number is too large for the format.
 pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Error> {
     // The largest record must fit into a chunk: a table with a number for each path of a thread, or a group.
-    let longest = content.contexts.of.iter().map(Vec::len).max().unwrap_or(0).max(content.host_of.len());
+    let strings =
+        content.programs.iter().zip(content.texts).map(|(program, texts)| program.len() + texts.len());
+    let lists = content.contexts.of.iter().map(Vec::len).chain(strings);
+    let longest = lists.max().unwrap_or(0).max(content.host_of.len());
     let least = (longest as u64 * 5 + 1024).next_power_of_two();
     content.anchor.definition_chunk_size = least.clamp(*otf2::CHUNK_SIZES.start(), *otf2::CHUNK_SIZES.end());
     let mut archive = ArchiveWriter::complete(directory.join(layout::ANCHOR), content.anchor.clone())?;
     let mut strings = Strings::default();
     let mut records = Vec::new();
     define(&content, &mut strings, &mut DefinitionList { list: &mut records });
-    let programs: Vec<Vec<u64>> = content
+    let numbers: Vec<Vec<u64>> = content
         .programs
         .iter()
-        .map(|program| program.iter().map(|part| strings.number(part).into()).collect())
+        .zip(content.texts)
+        .map(|(program, texts)| {
+            program.iter().chain(*texts).map(|text| strings.number(text).into()).collect()
+        })
         .collect();
     for (at, (location, process)) in content.locations.iter().zip(content.process_of).enumerate() {
         let mut local = archive.local_definitions(location.reference)?;
         if let Some(process) = *process {
             let contexts: &[u32] = if content.has_contexts { &content.contexts.of[at] } else { &[] };
-            for table in tables(&programs[process], &content.shared.of[process], contexts) {
+            for table in tables(&numbers[process], &content.shared.of[process], contexts) {
                 local.write(table.definition())?;
             }
             for at in &content.clock.offsets[process] {
@@ -343,32 +351,49 @@ fn topologies(shared: &SharedObjects, strings: &mut Strings, records: &mut Defin
     }
 }
 
+/// The references of the paradigms of file access, in events as well.
+const MPI_IO: u8 = 0;
+const POSIX: u8 = 1;
+
 fn files(shared: &SharedObjects, strings: &mut Strings, records: &mut DefinitionList<'_>) {
+    const SERIAL: u8 = 0;
     const PARALLEL: u8 = 1;
+    /// OTF2's flag of what the operating system provides.
+    const OS: u32 = 1;
     if shared.paths.len() == 0 {
         return;
     }
-    records.add(Definition::IoParadigm {
-        reference: 0,
-        identification: strings.number("MPI-IO"),
-        name: strings.number("MPI I/O"),
-        io_paradigm_class: PARALLEL,
-        io_paradigm_flags: 0,
-        properties: List::EMPTY,
-    });
+    let mut paradigm = |reference, identification, name, io_paradigm_class, io_paradigm_flags| {
+        records.add(Definition::IoParadigm {
+            reference,
+            identification: strings.number(identification),
+            name: strings.number(name),
+            io_paradigm_class,
+            io_paradigm_flags,
+            properties: List::EMPTY,
+        });
+    };
+    // Files that MPI has deleted only have its paradigm, too.
+    paradigm(MPI_IO, "MPI-IO", "MPI I/O", PARALLEL, 0);
+    if shared.has_posix {
+        paradigm(POSIX, "POSIX", "POSIX I/O", SERIAL, OS);
+    }
     for (reference, path) in (0..).zip(shared.paths.iter()) {
         let name = strings.number(path);
-        records.add(Definition::IoRegularFile { reference, name, scope: UNDEFINED });
+        records.add(match shared.directories.contains(&reference) {
+            true => Definition::IoDirectory { reference, name, scope: UNDEFINED },
+            false => Definition::IoRegularFile { reference, name, scope: UNDEFINED },
+        });
     }
     for (reference, handle) in (0..).zip(&shared.handles) {
         records.add(Definition::IoHandle {
             reference,
             name: 0,
             file: handle.file,
-            io_paradigm: 0,
+            io_paradigm: if handle.communicator.is_some() { MPI_IO } else { POSIX },
             io_handle_flags: 0,
-            comm: handle.communicator,
-            parent: UNDEFINED,
+            comm: handle.communicator.unwrap_or(UNDEFINED),
+            parent: handle.parent.unwrap_or(UNDEFINED),
         });
     }
 }
@@ -429,11 +454,11 @@ impl MappingTable {
 }
 
 /// Returns the mapping tables of a location: those that are not the identity, as in Score-P.
-fn tables(program: &[u64], known: &LocalNumbers, contexts: &[u32]) -> Vec<MappingTable> {
+fn tables(texts: &[u64], known: &LocalNumbers, contexts: &[u32]) -> Vec<MappingTable> {
     let mut tables = Vec::new();
     let contexts = contexts.iter().map(|&number| if number == NO_CONTEXT { u64::MAX } else { number.into() });
     for (kind, dense) in
-        [(MappingType::String, program.to_vec()), (MappingType::CallingContext, contexts.collect())]
+        [(MappingType::String, texts.to_vec()), (MappingType::CallingContext, contexts.collect())]
     {
         if (0..).zip(&dense).any(|(local, &global)| local != global) {
             tables.push(MappingTable { kind, pairs: Vec::new(), dense });

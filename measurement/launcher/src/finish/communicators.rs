@@ -8,7 +8,7 @@ use super::members::{self, Groups};
 use super::notices::Notices;
 use super::strings::Strings;
 use super::teams::{self, Teams};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The number of `MPI_COMM_WORLD` in journals.
 pub(crate) const WORLD: u32 = 0;
@@ -41,7 +41,10 @@ pub(crate) struct Window {
 pub(crate) struct Handle {
     /// Number of its file.
     pub(crate) file: u32,
-    pub(crate) communicator: u32,
+    /// Its communicator, if it is of MPI-IO; of others there is a descriptor.
+    pub(crate) communicator: Option<u32>,
+    /// The handle of MPI-IO in whose call it was opened.
+    pub(crate) parent: Option<u32>,
 }
 
 /// A Cartesian topology.
@@ -63,6 +66,10 @@ pub(crate) struct SharedObjects {
     pub(crate) handles: Vec<Handle>,
     /// Paths of files by their numbers.
     pub(crate) paths: Strings,
+    /// Numbers of those that are directories.
+    pub(crate) directories: BTreeSet<u32>,
+    /// Whether functions of the C library have done something with files.
+    pub(crate) has_posix: bool,
     pub(crate) topologies: Vec<Topology>,
     pub(crate) teams: Teams,
     pub(crate) of: Vec<LocalNumbers>,
@@ -96,6 +103,7 @@ pub(crate) fn share(processes: &[Process], notices: &mut Notices) -> SharedObjec
     share_communicators(&mut shared, processes, size, notices);
     share_windows(&mut shared, processes, notices);
     share_files(&mut shared, processes, notices);
+    share_descriptors(&mut shared, processes, notices);
     share_topologies(&mut shared, processes, notices);
     for (process, known) in processes.iter().zip(&mut shared.of) {
         for (&local, ranges) in &process.groups {
@@ -242,13 +250,41 @@ fn share_files(shared: &mut SharedObjects, processes: &[Process], notices: &mut 
             };
             let number = *numbers.entry(file.key).or_insert_with(|| {
                 let file = shared.paths.number(&file.path);
-                shared.handles.push(Handle { file, communicator });
+                shared.handles.push(Handle { file, communicator: Some(communicator), parent: None });
                 shared.handles.len() as u32 - 1
             });
             shared.of[at].handles.insert(local, number);
         }
-        for (&local, path) in &process.deleted {
+        for (&local, (path, is_posix)) in &process.deleted {
             shared.of[at].files.insert(local, shared.paths.number(path));
+            shared.has_posix |= is_posix;
+        }
+    }
+}
+
+/// Adds the handles of functions of the C library. Processes share a handle if the file, the descriptor and the
+/// handle of MPI-IO above are the same.
+fn share_descriptors(shared: &mut SharedObjects, processes: &[Process], notices: &mut Notices) {
+    let mut numbers: HashMap<(u32, u32, Option<u32>), u32> = HashMap::new();
+    for (at, process) in processes.iter().enumerate() {
+        for (&local, opened) in &process.descriptors {
+            if process.files.contains_key(&local) {
+                notices.note(process.rank, format!("handle {local} is of two files"));
+                continue;
+            }
+            let file = shared.paths.number(&opened.path);
+            if opened.is_directory {
+                shared.directories.insert(file);
+            }
+            // MPI has refused to open the file if it has no handle in the end.
+            let parent = opened.parent.filter(|parent| process.files.contains_key(parent));
+            let parent = parent.and_then(|parent| shared.of[at].handles.get(&parent).copied());
+            let number = *numbers.entry((file, opened.descriptor, parent)).or_insert_with(|| {
+                shared.handles.push(Handle { file, communicator: None, parent });
+                shared.handles.len() as u32 - 1
+            });
+            shared.of[at].handles.insert(local, number);
+            shared.has_posix = true;
         }
     }
 }
@@ -373,12 +409,50 @@ mod tests {
         processes[0]
             .files
             .insert(0, journal::File { handle: 0, key: 2, path: "/f".into(), communicator: WORLD });
-        processes[1].deleted.insert(0, "/g".into());
-        processes[1].deleted.insert(1, "/f".into());
+        processes[1].deleted.insert(0, ("/g".into(), false));
+        processes[1].deleted.insert(1, ("/f".into(), false));
         let shared = share(&processes, &mut Notices::default());
-        assert_eq!(shared.handles, [Handle { file: 0, communicator: WORLD }]);
+        assert_eq!(shared.handles, [Handle { file: 0, communicator: Some(WORLD), parent: None }]);
+        assert!(!shared.has_posix);
         assert_eq!(shared.of[1].files, Numbers::from([(0, 1), (1, 0)]));
         assert!(shared.paths.iter().eq(["/f", "/g"]));
+    }
+
+    #[test]
+    fn descriptors_of_a_file_below_one_handle_of_mpi_are_one() {
+        let descriptor = |handle, path: &str, descriptor, parent| {
+            (
+                handle,
+                journal::Descriptor {
+                    handle,
+                    path: path.into(),
+                    descriptor,
+                    parent,
+                    is_directory: path == "/d",
+                },
+            )
+        };
+        let mut processes = [process(0, &[]), process(1, &[])];
+        for (process, number) in processes.iter_mut().zip([0, 4]) {
+            let file = journal::File { handle: number, key: 2, path: "/f".into(), communicator: WORLD };
+            process.files.insert(number, file);
+            // Below a handle of MPI, by itself, below one that MPI has not opened in the end, a directory.
+            process.descriptors.extend([
+                descriptor(10, "/f", 7, Some(number)),
+                descriptor(11, "/f", 7, None),
+                descriptor(12, "/f", 8, Some(99)),
+                descriptor(13, "/d", 9, None),
+            ]);
+        }
+        let shared = share(&processes, &mut Notices::default());
+        let handle = |file, communicator, parent| Handle { file, communicator, parent };
+        let posix = |file, parent| handle(file, None, parent);
+        assert_eq!(
+            shared.handles,
+            [handle(0, Some(WORLD), None), posix(0, Some(0)), posix(0, None), posix(0, None), posix(1, None)]
+        );
+        assert_eq!(shared.of[1].handles, Numbers::from([(4, 0), (10, 1), (11, 2), (12, 3), (13, 4)]));
+        assert!(shared.has_posix && shared.directories == BTreeSet::from([1]));
     }
 
     #[test]

@@ -9,9 +9,12 @@ use super::journals::Process;
 use super::notices::Notices;
 use super::python::PythonFunctions;
 use model::{Paradigm, RegionRole};
+use recording::file_functions;
 use recording::functions;
 use recording::openmp;
-use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, PYTHON, PathNode, REGION, SAMPLE};
+use recording::paths::{
+    FILE_FUNCTION, FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, PYTHON, PathNode, REGION, SAMPLE,
+};
 use recording::python::function_and_line;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -142,6 +145,15 @@ impl Merger {
                 let (name, role) =
                     known.map_or(("MPI", RegionRole::FUNCTION), |known| (known.name, known.role));
                 let region = self.region(Region { role, ..region(name, Some(MPI), Paradigm::MPI) });
+                self.node(Context { region, line: None, parent })
+            }
+            FILE_FUNCTION => {
+                let known =
+                    usize::try_from(node.target).ok().and_then(|at| file_functions::FUNCTIONS.get(at));
+                let (name, role) =
+                    known.map_or(("[unknown]", RegionRole::FILE_IO), |known| (known.name, known.role));
+                let region = region(name, Some(file_functions::SOURCE), Paradigm::NONE);
+                let region = self.region(Region { role, ..region });
                 self.node(Context { region, line: None, parent })
             }
             REGION => {
@@ -307,6 +319,18 @@ mod tests {
     }
 
     #[test]
+    fn functions_of_the_c_library_are_below_those_of_mpi_with_the_names_and_roles_of_score_p() {
+        let number = file_functions::number("pwrite64").into();
+        let nodes =
+            vec![node(MPI_FUNCTION, mpi("MPI_File_write"), NO_PARENT), node(FILE_FUNCTION, number, 0)];
+        let paths = Paths { process: 0, nodes, functions: PythonFunctions::new() };
+        let contexts = merge(&[Process::default()], &[paths], &mut Notices::default());
+        let Region { name, role, paradigm, file, .. } = &contexts.regions[1];
+        assert_eq!((name.as_str(), *role, *paradigm), ("pwrite64", RegionRole::FILE_IO, Paradigm::NONE));
+        assert_eq!((file.as_deref(), contexts.nodes[1].parent), (Some("POSIX I/O"), Some(0)));
+    }
+
+    #[test]
     fn unknown_nodes_have_names_all_the_same() {
         let nodes = vec![
             node(FRAME, 77, NO_PARENT),
@@ -316,10 +340,11 @@ mod tests {
             node(99, 0, 3),
             node(SAMPLE, 0, 4),
             node(PYTHON, u64::MAX, 5),
+            node(FILE_FUNCTION, u64::MAX, 6),
         ];
         let paths = Paths { process: 0, nodes, functions: PythonFunctions::new() };
         let contexts = merge(&[Process::default()], &[paths], &mut Notices::default());
-        assert_eq!(contexts.of, [[0, 1, 2, 3, 4, 5, 6]]);
+        assert_eq!(contexts.of, [[0, 1, 2, 3, 4, 5, 6, 7]]);
         assert!(contexts.has_samples);
         assert!(contexts.regions.iter().all(|region| region.name == "[unknown]" || region.name == "MPI"));
     }

@@ -6,8 +6,8 @@
 use super::notices::Notices;
 use crate::Error;
 use recording::journal::{
-    ClockCalibration, ClockOffset, Communicator, File, JournalRecord, LoopSearch, Module, ProfileRequest,
-    Region, Topology, Window,
+    ClockCalibration, ClockOffset, Communicator, Descriptor, File, JournalRecord, LoopSearch, Module,
+    ProfileRequest, Region, Topology, Window,
 };
 use recording::layout;
 use recording::settings::EventRecords;
@@ -53,8 +53,12 @@ pub(crate) struct Process {
     pub(crate) groups: BTreeMap<u32, String>,
     pub(crate) windows: BTreeMap<u32, Window>,
     pub(crate) files: BTreeMap<u32, File>,
-    /// Paths of files that were deleted.
-    pub(crate) deleted: BTreeMap<u32, String>,
+    /// Files that functions of the C library have opened.
+    pub(crate) descriptors: BTreeMap<u32, Descriptor>,
+    /// Paths of files that were deleted, and whether by functions of the C library.
+    pub(crate) deleted: BTreeMap<u32, (String, bool)>,
+    /// Strings that events refer to, behind those of program and arguments.
+    pub(crate) texts: Vec<String>,
     pub(crate) topologies: Vec<Topology>,
     /// What has come of the search for a loop, if iterations are to be recorded.
     pub(crate) search: Option<LoopSearch>,
@@ -240,8 +244,19 @@ fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
         JournalRecord::File(file) => {
             process.files.insert(file.handle, file);
         }
-        JournalRecord::DeletedFile { file, path } => {
-            process.deleted.insert(file, path);
+        JournalRecord::Descriptor(descriptor) => {
+            process.descriptors.insert(descriptor.handle, descriptor);
+        }
+        JournalRecord::DeletedFile { file, path, is_posix } => {
+            process.deleted.insert(file, (path, is_posix));
+        }
+        JournalRecord::Text { string, text } => {
+            let next = 1 + process.arguments.len() + process.texts.len();
+            match string as usize == next {
+                true => process.texts.push(text),
+                false => notices
+                    .loss(process.rank, format!("its journal has string {string} in the place of {next}")),
+            }
         }
         JournalRecord::Topology(topology) => process.topologies.push(topology),
         JournalRecord::LoopSearch(search) => process.search = Some(search),
@@ -281,6 +296,17 @@ mod tests {
         let (process, notices) = parsed(&format!("{PROCESS}\nnonsense\n"));
         assert!(process.is_ok());
         assert!(notices[0].contains(&format!("1.journal: byte {:#x}", PROCESS.len() + 1)), "{notices:?}");
+    }
+
+    #[test]
+    fn strings_are_behind_the_arguments_and_one_that_is_out_of_turn_is_passed_over() {
+        let with_argument = PROCESS.replace("\"arguments\":[]", "\"arguments\":[\"-v\"]");
+        let text = |string, text| format!("{{\"entry\":\"text\",\"string\":{string},\"text\":\"{text}\"}}\n");
+        let (process, notices) = parsed(
+            &[with_argument, "\n".into(), text(2, "b8"), text(4_000_000_000u32, "x"), text(3, "b9")].concat(),
+        );
+        assert_eq!(process.unwrap().texts, ["b8", "b9"]);
+        assert_eq!(notices.len(), 1);
     }
 
     #[test]

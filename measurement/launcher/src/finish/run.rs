@@ -165,6 +165,7 @@ pub(super) fn define(
             locations: &run.places.iter().zip(events).map(location).collect::<Vec<_>>(),
             process_of: &run.places.iter().map(|place| place.process).collect::<Vec<_>>(),
             programs: &processes.iter().map(program).collect::<Vec<_>>(),
+            texts: &processes.iter().map(|process| &process.texts[..]).collect::<Vec<_>>(),
             shared: &run.shared,
             contexts: &run.contexts,
             has_contexts: records == EventRecords::CallingContexts,

@@ -5,11 +5,18 @@
 //! behind the call, with the time of its start: errors of files are usually returned (MPI 4.0, 14.7), and
 //! `MPI_Type_size` of a type that the call has refused would end the program.
 //!
+//! If files of the C library are recorded as well, records of these may come in between, and times must not go
+//! backwards. So the start is recorded before the call, and its bytes are filled in behind it; if a chunk of the
+//! event file has been written out meanwhile, they stay unknown. One that is refused is complete with 0 bytes, or
+//! cancelled.
+//!
 //! Functions with an explicit offset have one parameter more than the others, behind the file.
 
 use recording::attributes::{OFFSET, UINT64};
 
 use crate::call::Call;
+use crate::events::OpenField;
+use crate::hooks::files::has_inner_calls;
 use crate::hooks::point_to_point::ensure_status;
 use crate::hooks::requests::keep;
 use crate::mpi::status_at;
@@ -18,8 +25,8 @@ use crate::requests::{Operation, OperationKind};
 use crate::wrappers::Arguments;
 
 /// Values of OTF2's `IoOperationMode`.
-const READ: u8 = 0;
-const WRITE: u8 = 1;
+pub(crate) const READ: u8 = 0;
+pub(crate) const WRITE: u8 = 1;
 pub(crate) const FLUSH: u8 = 2;
 
 /// Bits of OTF2's `IoOperationFlag`.
@@ -94,9 +101,10 @@ fn blocking<const N: usize>(
 ) -> usize {
     let mut values = arguments.values;
     ensure_status(call, &mut values[N - 1]);
+    let start = Start::before(call, &values, N > WHOLE, kind);
     let result = real(values);
     call.end();
-    let begun = begun(call, &values, N > WHOLE, kind, result);
+    let begun = start.behind(call, &values, result);
     completed(call, begun, result, values[N - 1]);
     result
 }
@@ -107,9 +115,14 @@ fn non_blocking<const N: usize>(
     kind: (u8, u64),
     real: impl FnOnce([usize; N]) -> usize,
 ) -> usize {
+    let start = Start::before(call, &arguments.values, N > WHOLE, kind);
     let result = real(arguments.values);
     let time = call.end();
-    if let Some((file, number)) = begun(call, &arguments.values, N > WHOLE, kind, result) {
+    if let Some((file, number)) = start.behind(call, &arguments.values, result) {
+        if result as i32 != 0 {
+            record::io_cancelled(&mut call.thread.events, time, file, number);
+            return result;
+        }
         record::io_issued(&mut call.thread.events, time, file, number);
         let operation = Operation::new(OperationKind::File, file as u32, number);
         keep(call, Some(operation), arguments.values[N - 1], result);
@@ -123,9 +136,14 @@ fn split<const N: usize>(
     kind: (u8, u64),
     real: impl FnOnce([usize; N]) -> usize,
 ) -> usize {
+    let start = Start::before(call, &arguments.values, N > HALF, kind);
     let result = real(arguments.values);
     let time = call.end();
-    if let Some((file, number)) = begun(call, &arguments.values, N > HALF, kind, result) {
+    if let Some((file, number)) = start.behind(call, &arguments.values, result) {
+        if result as i32 != 0 {
+            record::io_cancelled(&mut call.thread.events, time, file, number);
+            return result;
+        }
         record::io_issued(&mut call.thread.events, time, file, number);
         if let Some(known) = call.thread.process.files.find(arguments.values[0]) {
             known.begin_split(number);
@@ -134,29 +152,65 @@ fn split<const N: usize>(
     result
 }
 
-/// Records that a transfer has started, unless the call failed; returns the numbers of the file and of the
-/// operation.
-fn begun(
-    call: &mut Call,
-    values: &[usize],
+/// The start of a transfer, which is recorded before its call or behind it.
+struct Start {
     has_offset: bool,
-    (mode, flags): (u8, u64),
-    result: usize,
-) -> Option<(u64, u64)> {
-    if result as i32 != 0 {
-        return None;
+    mode: u8,
+    flags: u64,
+    /// Numbers of the file and of the operation, and the place of the bytes, if it has been recorded before.
+    early: Option<(u64, u64, Option<OpenField>)>,
+}
+
+impl Start {
+    /// Records the start before the call, if others may be recorded in that.
+    #[inline]
+    fn before(call: &mut Call, values: &[usize], has_offset: bool, (mode, flags): (u8, u64)) -> Start {
+        let mut start = Start { has_offset, mode, flags, early: None };
+        if has_inner_calls()
+            && let Some(file) = call.thread.process.files.find(values[0])
+        {
+            let (file, number) = (file.number().into(), call.thread.next_request());
+            start.offset(call, values);
+            let begin = call.begin();
+            let bytes = record::io_begin_early(&mut call.thread.events, begin, (file, mode, flags), number);
+            start.early = Some((file, number, bytes));
+        }
+        start
     }
-    let process = call.thread.process;
-    let file = u64::from(process.files.find(values[0])?.number());
-    let number = call.thread.next_request();
-    let count = 2 + usize::from(has_offset);
-    let bytes = process.mpi.bytes(values[count] as i64, values[count + 1]);
-    let (begin, events) = (call.begin(), &mut call.thread.events);
-    if has_offset {
-        events.attributes(begin, &[(OFFSET, UINT64, values[1] as u64)]);
+
+    /// Records the start behind the call, or completes its record; returns the numbers of the file and of the
+    /// operation. `None` if there is no record of a call that has failed.
+    #[inline]
+    fn behind(self, call: &mut Call, values: &[usize], result: usize) -> Option<(u64, u64)> {
+        let process = call.thread.process;
+        let has_failed = result as i32 != 0;
+        let count = 2 + usize::from(self.has_offset);
+        let bytes = || process.mpi.bytes(values[count] as i64, values[count + 1]);
+        if let Some((file, number, place)) = self.early {
+            if let Some(place) = place.filter(|_| !has_failed) {
+                call.thread.events.fill(place, bytes());
+            }
+            return Some((file, number));
+        }
+        if has_failed {
+            return None;
+        }
+        let file = u64::from(process.files.find(values[0])?.number());
+        let number = call.thread.next_request();
+        self.offset(call, values);
+        let begin = call.begin();
+        record::io_begin(&mut call.thread.events, begin, file, self.mode, self.flags, bytes(), number);
+        Some((file, number))
     }
-    record::io_begin(events, begin, file, mode, flags, bytes, number);
-    Some((file, number))
+
+    /// Adds the offset to the record of the start, which comes next.
+    #[inline]
+    fn offset(&self, call: &mut Call, values: &[usize]) {
+        if self.has_offset {
+            let begin = call.begin();
+            call.thread.events.attributes(begin, &[(OFFSET, UINT64, values[1] as u64)]);
+        }
+    }
 }
 
 /// Records that a transfer is complete, by its status. A second half that failed has completed it

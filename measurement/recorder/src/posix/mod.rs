@@ -1,0 +1,65 @@
+//! Files that the program accesses by functions of the C library, if the user wants them recorded (`REPLAY_IO`).
+//!
+//! | module | contents |
+//! |---|---|
+//! | `exports`, `next` | the functions that `libreplay_io.so` jumps to, and the next ones of these names |
+//! | `access` | a call between its enter and its leave |
+//! | `descriptors` | files that are recorded, by their descriptors |
+//! | `choice` | which files are recorded |
+//! | `handles` | their handles in the trace |
+//! | `opening`, `transfers`, `locks` | what the calls do |
+//! | `inner` | calls that MPI makes on its files |
+//!
+//! The rules, with the numbers of io.md, 2.7:
+//!
+//! * Nothing before `MPI_Init` returns, and nothing once `MPI_Finalize` is entered (F2): [`is_on`].
+//! * Nothing in the recorder (F1) and nothing in other calls of MPI than those for files (F2): the lock of the
+//!   thread's data. In calls for files only the file of the call (F3): `inner`.
+//! * Who is not in the table of descriptors costs a load and a jump.
+//! * `errno` is what the function has left (F8). What a thread's cancellation unwinds is left by `Drop`.
+//! * A call is recorded behind the function, with the time of its begin, unless others may be recorded in it.
+
+pub(crate) mod access;
+pub(crate) mod choice;
+mod descriptors;
+mod exports;
+pub(crate) mod handles;
+pub(crate) mod inner;
+mod locks;
+mod next;
+mod opening;
+mod transfers;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether files are recorded at the moment.
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// Whether files are recorded.
+#[inline]
+pub(crate) fn is_on() -> bool {
+    IS_ON.load(Ordering::Relaxed)
+}
+
+/// Records files from now on.
+pub(crate) fn begin() {
+    IS_ON.store(true, Ordering::Relaxed);
+}
+
+/// Records no files from now on.
+pub(crate) fn end() {
+    IS_ON.store(false, Ordering::Relaxed);
+}
+
+/// Runs something, and leaves `errno` as it was before.
+#[inline]
+fn keeping_errno<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: the C library has a place for each thread.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let before = unsafe { *place };
+    let result = work();
+    // SAFETY: as above.
+    unsafe { *place = before };
+    result
+}

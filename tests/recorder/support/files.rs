@@ -1,0 +1,103 @@
+//! What a trace says of files, in words.
+
+use super::archive::{each_definition, each_event};
+use otf2::{Definition, Event, UNDEFINED};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The handles of an archive by their references.
+pub(crate) type Handles = BTreeMap<u32, Handle>;
+
+/// A handle of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Handle {
+    /// The name of the file without its folders.
+    pub(crate) file: String,
+    /// The paradigm of file access.
+    pub(crate) paradigm: String,
+    /// The handle above.
+    pub(crate) parent: Option<u32>,
+}
+
+/// Returns the handles of an archive. All files have absolute paths.
+pub(crate) fn handles(experiment: &Path) -> Handles {
+    let (mut strings, mut files, mut paradigms) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let mut handles = Handles::new();
+    each_definition(experiment, |definition| match *definition {
+        Definition::String { reference, string } => {
+            strings.insert(reference, String::from_utf8_lossy(string).into_owned());
+        }
+        Definition::IoRegularFile { reference, name, .. }
+        | Definition::IoDirectory { reference, name, .. } => {
+            let path: &String = &strings[&name];
+            assert!(path.starts_with('/'), "{path}");
+            files.insert(reference, path.rsplit('/').next().unwrap_or_default().to_owned());
+        }
+        Definition::IoParadigm { reference, identification, .. } => {
+            paradigms.insert(reference, strings[&identification].clone());
+        }
+        Definition::IoHandle { reference, file, io_paradigm, parent, .. } => {
+            let parent = Some(parent).filter(|&parent| parent != UNDEFINED);
+            let paradigm = paradigms[&io_paradigm].clone();
+            handles.insert(reference, Handle { file: files[&file].clone(), paradigm, parent });
+        }
+        _ => {}
+    });
+    handles
+}
+
+/// The records about files by the functions with these names, by location in their order, as lines such as
+/// `pread Begin 0 0 100 Offset=4`: the function, the record with its numbers, and attributes.
+pub(crate) fn records(experiment: &Path, functions: &[&str]) -> BTreeMap<u64, Vec<String>> {
+    let mut lines: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    let mut function = String::new();
+    let mut names = BTreeMap::new();
+    let mut strings = BTreeMap::new();
+    each_definition(experiment, |definition| match *definition {
+        Definition::String { reference, string } => {
+            strings.insert(reference, String::from_utf8_lossy(string).into_owned());
+        }
+        Definition::Attribute { reference, name, .. } => {
+            names.insert(reference, strings[&name].clone());
+        }
+        _ => {}
+    });
+    each_event(experiment, |at, event, region| {
+        if let Some(region) = region {
+            function.clone_from(&region.name);
+        }
+        let has_attributes = at.attributes.iter().next().is_some();
+        let record = match *event {
+            Event::IoCreateHandle { mode, creation_flags, status_flags, .. } => {
+                format!("Create {mode} {creation_flags} {status_flags}")
+            }
+            Event::IoDestroyHandle { .. } => "Destroy".into(),
+            Event::IoDuplicateHandle { status_flags, .. } => format!("Duplicate {status_flags}"),
+            Event::IoSeek { offset_request, whence, offset_result, .. } => {
+                format!("Seek {offset_request} {whence} {offset_result}")
+            }
+            Event::IoChangeStatusFlags { status_flags, .. } => format!("Change {status_flags}"),
+            Event::IoDeleteFile { .. } => "Delete".into(),
+            Event::IoAcquireLock { lock_type, .. } => format!("Acquire {lock_type}"),
+            Event::IoReleaseLock { lock_type, .. } => format!("Release {lock_type}"),
+            Event::IoTryLock { lock_type, .. } => format!("Try {lock_type}"),
+            Event::IoOperationBegin { mode, operation_flags, bytes_request, .. } => {
+                format!("Begin {mode} {operation_flags} {}", bytes_request.cast_signed())
+            }
+            Event::IoOperationComplete { bytes_result, .. } => {
+                format!("Complete {}", bytes_result.cast_signed())
+            }
+            Event::CallingContextLeave { .. } if has_attributes => "Leave".into(),
+            _ => return,
+        };
+        if functions.contains(&function.as_str()) {
+            let attributes = at.attributes.iter().filter_map(|attribute| {
+                let name = &names[&attribute.attribute];
+                (name != "Handle").then(|| format!(" {name}={}", attribute.value.bits))
+            });
+            let line = format!("{function} {record}{}", attributes.collect::<String>());
+            lines.entry(at.location).or_default().push(line);
+        }
+    });
+    lines
+}

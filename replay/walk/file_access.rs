@@ -29,18 +29,16 @@ impl ProcessWalk<'_> {
             path: stack.path(),
             call: call(stack.len()),
             is_in_mpi,
-            offset: self.attributes.offset,
+            told: self.attributes.access,
             is_open: &|it: OpenCall| call(it.depth) == Some(it),
         };
         feed.take(self.trace, event, mappings, &spot);
     }
 
-    /// Leaves a call, which may have set the view of a file.
-    pub(super) fn leave_file_access(&mut self) {
-        if let (Some(feed), Some(file), Some(view)) =
-            (&mut self.io, self.attributes.file, self.attributes.view.take())
-        {
-            feed.set_view(self.trace, file, view);
-        }
+    /// Leaves a call, which may tell of a file.
+    pub(super) fn leave_file_access(&mut self, thread: usize) {
+        let (Some(feed), Some(handle)) = (&mut self.io, self.attributes.file) else { return };
+        let region = self.threads[thread].stack.last().map(|frame| frame.region);
+        feed.leave(self.trace, (handle, region), &self.attributes.access);
     }
 }

@@ -84,7 +84,7 @@ impl ProcessWalk<'_> {
             self.leave_probe(thread, position);
         }
         if self.io.is_some() {
-            self.leave_file_access();
+            self.leave_file_access(thread);
         }
         if let Some(file) = self.attributes.file.take()
             && self.trace.semantics.replays_all_of_mpi()

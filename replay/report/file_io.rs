@@ -84,7 +84,7 @@ fn what(phase: &Phase) -> String {
         words.join("+")
     };
     let kind = |access: &Access| if access.kind == Kind::Read { "read" } else { "write" };
-    let manner = |access: &Access| if access.collective { "collective" } else { "individual" };
+    let manner = |access: &Access| if access.collective { "collective" } else { "independent" };
     let mut words =
         vec![joined(kind), joined(manner), phase.mode.name().to_owned(), joined(|it| it.pointer.name())];
     if phase.key.pattern.iter().any(|it| it.non_blocking) {

@@ -26,6 +26,7 @@ mod documentation;
 mod efficiencies;
 mod equivalence;
 mod faults;
+mod file_waiting; // what file I/O costs others, in the summary
 mod focus;
 mod focus_model;
 mod foreign;

@@ -35,6 +35,17 @@ impl ProcessWalk<'_> {
         feed.take(self.trace, event, mappings, &spot);
     }
 
+    /// Leaves the innermost region, which may be a call on a file.
+    #[inline(never)]
+    pub(super) fn leave_file_times(&mut self, thread: usize, time: Ticks) {
+        let Some(times) = &mut self.file_times else { return };
+        let innermost = (thread, &self.threads[thread].stack);
+        if let Some(file) = self.attributes.file {
+            times.note(self.trace, file, innermost);
+        }
+        self.threads[thread].held = times.leave(innermost, time);
+    }
+
     /// Leaves a call, which may tell of a file.
     pub(super) fn leave_file_access(&mut self, thread: usize) {
         let (Some(feed), Some(handle)) = (&mut self.io, self.attributes.file) else { return };

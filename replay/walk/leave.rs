@@ -46,6 +46,9 @@ impl ProcessWalk<'_> {
     /// Leaves the innermost region of a thread.
     #[inline(always)]
     pub(super) fn leave_innermost(&mut self, thread: usize, time: Ticks) {
+        if self.file_times.is_some() {
+            self.leave_file_times(thread, time);
+        }
         let Some(frame) = self.threads[thread].stack.last() else { return };
         match self.trace.kinds.get(frame.region as usize) {
             Some(&kind) if kind.is_mpi || kind.is_special() || frame.call != CallId::NONE => {

@@ -12,6 +12,7 @@ mod counters;
 mod events;
 mod file_access;
 mod file_attributes;
+mod file_times;
 mod files;
 mod focus;
 mod gaps;
@@ -51,7 +52,7 @@ use crate::call_tree::CallPath;
 use crate::details::Scheme;
 use crate::error::Error;
 use crate::focus::{Window, Windows};
-use crate::ids::{RecordNumber, Row};
+use crate::ids::{PathId, RecordNumber, Row};
 use crate::io;
 use crate::journal::Journal;
 use crate::memory::Memory;
@@ -174,6 +175,17 @@ pub struct Pieces {
     pub records: Vec<(Ticks, u32)>,
 }
 
+/// How long the calls of a call path were about a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileTime {
+    /// The call path.
+    pub path: PathId,
+    /// Position of the file in the definitions.
+    pub file: u32,
+    /// From enter to leave, over all calls, in ticks.
+    pub ticks: Ticks,
+}
+
 /// A process after the walk. Nothing of it changes afterwards.
 #[derive(Clone, Debug)]
 pub struct WalkedProcess {
@@ -185,6 +197,8 @@ pub struct WalkedProcess {
     pub locations: Vec<WalkedLocation>,
     /// The work of its main thread; `None` if that has not run, or it is not known.
     pub work: Option<Box<MainThreadWork>>,
+    /// Its calls on files, by call path and file.
+    pub file_times: Box<[FileTime]>,
 }
 
 impl WalkedProcess {

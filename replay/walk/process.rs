@@ -8,6 +8,7 @@ use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
 use super::attributes::Told;
+use super::file_times::FileTimes;
 use super::files::{OpenTransfers, settle_files};
 use super::focus::PhaseVisits;
 use super::gaps::{Counts, MissingOperations, Resumed};
@@ -78,6 +79,8 @@ pub(super) struct ProcessWalk<'t> {
     /// Whether the first MPI_Init, and the first MPI_Finalize, was left.
     pub(super) was_initialized: bool,
     pub(super) was_finalized: bool,
+    /// Which files its calls are about; `None` if there are none.
+    pub(super) file_times: Option<Box<FileTimes>>,
     /// What the process does to files, if that is wanted.
     pub(super) io: Option<Box<Feed<'t>>>,
 }
@@ -128,6 +131,7 @@ impl<'t> ProcessWalk<'t> {
             borders: Borders::default(),
             was_initialized: false,
             was_finalized: false,
+            file_times: FileTimes::new(trace, locations.len()),
             io: io.map(|asked| Box::new(Feed::new(asked, process, locations.len()))),
         }
     }
@@ -461,7 +465,13 @@ impl<'t> ProcessWalk<'t> {
             });
         }
         Walked {
-            process: WalkedProcess { number: self.process, paths: self.tree.into_paths(), locations, work },
+            process: WalkedProcess {
+                number: self.process,
+                paths: self.tree.into_paths(),
+                locations,
+                work,
+                file_times: self.file_times.map(|times| times.finish()).unwrap_or_default(),
+            },
             operations: Arc::new(self.operations),
             journals,
             records,

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Parser, ValueEnum};
+use io_model::Thresholds;
 use otf2::Io;
 use replay::advice::{AdviceJson, AdviceOptions, WantedAdvice};
-use replay::io::{IoOptions, OutputFile, SystemsTable};
+use replay::io::{IoOptions, OutputFile, SystemsTable, read_thresholds};
 use replay::options::{INSTANCES, WINDOWS};
 use replay::scaling::ScalingKind;
 use replay::short::{KEPT, ShortOptions};
@@ -27,7 +28,7 @@ use rules::Source;
 #[command(group(ArgGroup::new("io_files").args(["io_model", "io_picture"]).multiple(true)))]
 pub(crate) struct Cli {
     /// The experiment directory, or the anchor file (.otf2) of its trace
-    #[arg(required_unless_present_any = ["check_rules", "print_rule"])]
+    #[arg(required_unless_present_any = ["check_rules", "print_rule", "io_ior"])]
     experiment: Option<PathBuf>,
 
     /// The report to write [default: trace.cubex in the experiment directory]
@@ -235,11 +236,25 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "G", requires = "io_files", hide_short_help = true)]
     io_gap: Option<u64>,
 
+    /// Least share of the run, or of all bytes, of a phase of file I/O that the summary lists, in per cent [default: 1]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "io_files", hide_short_help = true)]
+    io_relevance: Option<f64>,
+
+    /// From which numbers on file I/O is told as inefficient: a JSON object with some of the names of docs/io.md
+    #[arg(long, value_name = "FILE.json", value_parser = read_thresholds, requires = "io_files", hide_short_help = true)]
+    io_thresholds: Option<Thresholds>,
+
     /// Estimate the time of file I/O on other systems from what IOR measured there; may be given several times
     ///
     /// Tables are tab separated, with the columns system, api, op, np, t, MiB_s and others of docs/io.md.
     #[arg(long, value_name = "TABLE.tsv", value_parser = SystemsTable::read, requires = "io_files", hide_short_help = true)]
     io_systems: Vec<SystemsTable>,
+
+    /// Print the lines of such a table from what IOR has written (-O summaryFormat=JSON), and do nothing else
+    ///
+    /// The system has the name of the file without its extension.
+    #[arg(long, value_name = "FILE.json", value_parser = SystemsTable::of_ior, exclusive = true, hide_short_help = true)]
+    pub(crate) io_ior: Option<SystemsTable>,
 
     /// Estimate phases of several operations by the mean of their bandwidths
     #[arg(long, requires = "io_systems", hide_short_help = true)]
@@ -367,6 +382,8 @@ impl Cli {
         IoOptions {
             files: self.io_model.iter().chain(&self.io_picture).cloned().collect(),
             gap: self.io_gap.unwrap_or(IoOptions::default().gap),
+            relevance: self.io_relevance.map_or(IoOptions::default().relevance, |percent| percent / 100.0),
+            thresholds: self.io_thresholds.clone().unwrap_or_default(),
             systems: self.io_systems.iter().flat_map(|table| table.0.clone()).collect(),
             by_mean: self.io_mean,
         }

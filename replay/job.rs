@@ -417,9 +417,9 @@ impl Job {
         let plan = plan.transpose()?;
         drop(agreed);
         let paths = ReportPaths::unify(trace, walked.iter().map(|walked| &walked.process), exchange)?;
-        let io_model = match &self.io {
-            Some(asked) => asked.model(trace, &mut walked, &paths, exchange)?,
-            None => None,
+        let of_files = match &self.io {
+            Some(_) => io::Asked::gather(&mut walked, &paths, exchange)?,
+            None => Vec::new(),
         };
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
@@ -567,6 +567,12 @@ impl Job {
             }
             None => None,
         };
+        let file_costs = match (metrics.has_causes, trace.definitions.file_handles.is_empty()) {
+            (true, false) => io::file_costs(&tools, (&processes, &results), &paths, exchange)?,
+            _ => io::AllFileCosts::default(),
+        };
+        let asked = self.io.as_ref().filter(|_| worker == 0);
+        let io_model = asked.map(|asked| (asked.model(trace, of_files, &file_costs), asked));
         if let Some(summary) = &mut focus_summary {
             summary.costs = causes.focused;
         }
@@ -586,7 +592,8 @@ impl Job {
             rule_files: self.rule_files.as_deref(),
             others: self.other_runs.as_ref(),
             details,
-            io: io_model.zip(self.io.as_ref()),
+            file_costs,
+            io: io_model,
         };
         let (target, recorder) = (self.target.clone(), &self.archive.anchor().creator);
         let written = report::write(target, &tools, &processes, &paths, found, recorder, exchange)?;

@@ -65,9 +65,12 @@ fn main() -> ExitCode {
     if let Some(id) = &cli.print_rule {
         return match replay::advice::print(id) {
             Ok(_) if !speaks => ExitCode::SUCCESS,
-            Ok(rule) => print_rule(&rule),
+            Ok(rule) => print_text(&rule),
             Err(message) => refuse_rules(&format!("replay-analyze: {message}"), speaks),
         };
+    }
+    if let Some(table) = &cli.io_ior {
+        return if speaks { print_text(&table.to_string()) } else { ExitCode::SUCCESS };
     }
     let mut options = cli.options(threads);
     // As above.
@@ -125,8 +128,8 @@ fn add_rules(options: &mut Options) -> Result<(), String> {
     Err(named.fold(problems.clone(), |all, line| all + &line))
 }
 
-/// Prints a rule in place of an analysis.
-fn print_rule(text: &str) -> ExitCode {
+/// Prints a text in place of an analysis.
+fn print_text(text: &str) -> ExitCode {
     match unless_closed(write!(stdout(), "{text}").and_then(|()| store(&stdout()))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

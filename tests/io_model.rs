@@ -84,7 +84,12 @@ fn each_form_has_what_the_model_says() {
     assert!(lines.iter().all(|line| text(2).contains(&format!("{line} -i 3 -o \"$FILE\""))), "{lines:?}");
     assert!(text(3).starts_with("<svg ") && text(3).trim_end().ends_with("</svg>"));
     assert!(text(3).matches("fill=\"#c00\"").count() > 0, "{}", text(3));
-    assert!(said.stdout.contains("\nFile I/O: 12.6 MB written, 12.6 MB read in 1 file\n"), "{}", said.stdout);
+    assert!(
+        said.stdout
+            .contains("\nFile I/O: 12.6 MB written, 12.6 MB read in 1 file; others wait 0.123 s for it, "),
+        "{}",
+        said.stdout
+    );
     assert!(said.stdout.contains("12 × 256.0 KiB"), "{}", said.stdout);
     // They are replaced without a question, as they are ours.
     run("io.4", directory.path(), &options).expect(0);
@@ -127,10 +132,16 @@ fn trace_without_files_gives_an_empty_table() {
 }
 
 #[test]
-fn nothing_is_said_or_changed_without_the_options() {
+fn without_the_options_only_waiting_is_told_and_the_report_is_the_same() {
     let directory = in_memory();
     let report = directory.path().join("trace.cubex");
-    assert!(!run("io.4", directory.path(), &[]).expect(0).stdout.contains("File I/O"));
+    let said = run("io.4", directory.path(), &[]).expect(0).stdout.clone();
+    assert!(said.contains("\nFile I/O: others wait 0.123 s for it, 20.5 % of the time\n"), "{said}");
+    assert!(
+        said.contains("  rank 0's I/O on patterns_io_0.dat, above all in MPI_File_write_at_all, makes"),
+        "{said}"
+    );
+    assert!(!said.contains("256.0 KiB"), "{said}");
     let without = fs::read(&report).unwrap();
     model("io.4", directory.path(), &[]);
     assert!(without == fs::read(&report).unwrap());
@@ -203,4 +214,40 @@ fn trace_that_ends_anywhere_has_a_model() {
         let accesses = model.files.values().flat_map(|file| &file.facts.accesses);
         assert_eq!(phases, accesses.map(|it| it.bytes).sum::<u64>(), "{length}");
     }
+}
+
+#[test]
+fn output_of_ior_becomes_a_table_that_estimates_can_read() {
+    let directory = in_memory();
+    let (json, table) = (directory.path().join("Alpha.json"), directory.path().join("systems.tsv"));
+    let test = r#"{"tests": [{
+        "Parameters": {"api": "MPIIO", "nodes": 1, "blockSize": 3145728, "transferSize": 262144, "segmentCount": 1,
+            "collective": 1, "filePerProc": 0, "randomOffset": 0, "fsync": 0},
+        "Options": {"tasks": 4},
+        "Results": [{"access": "write", "bwMiB": 1.0, "wrRdTime": 10.0}, {"access": "read", "bwMiB": 6.0}]}]}"#;
+    fs::write(&json, test).unwrap();
+    let said = analyze(["--io-ior", json.to_str().unwrap()]);
+    said.expect(0);
+    fs::write(&table, &said.stdout).unwrap();
+    // 12 MiB in 10 s each, and at 6 MiB/s.
+    let model = model("io.4", directory.path(), &["--io-systems", table.to_str().unwrap()]);
+    let all: Vec<_> = model.estimates.iter().map(|it| (&*it.system, it.seconds, it.is_complete)).collect();
+    assert_eq!(all, [("Alpha", 12.0, true)]);
+    fs::write(&json, "{}").unwrap();
+    let said = analyze(["--io-ior", json.to_str().unwrap()]);
+    said.expect(2);
+    assert!(said.stderr.contains("no list of tests of IOR"), "{}", said.stderr);
+}
+
+#[test]
+fn phases_below_the_relevance_that_is_asked_for_are_summed_up() {
+    let directory = in_memory();
+    let table = directory.path().join("a.tsv");
+    let said = |percent: &str| {
+        let options = ["--io-model", table.to_str().unwrap(), "--io-relevance", percent];
+        run("io.4", directory.path(), &options).expect(0).stdout.clone()
+    };
+    assert!(said("1").contains("12 × 256.0 KiB") && !said("1").contains("other phase"));
+    // Each phase moves half of the bytes.
+    assert!(said("60").contains("\n  2 other phases: 24.0 MiB, 0.082 s\n"), "{}", said("60"));
 }

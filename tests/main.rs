@@ -25,13 +25,16 @@ mod documentation;
 mod efficiencies;
 mod equivalence;
 mod faults;
+mod file_waiting; // what file I/O costs others, in the summary
 mod focus;
 mod focus_model;
 mod foreign;
 mod generated;
 mod golden;
 mod interop;
+mod io_bad_input; // records of files that cannot be right
 mod io_model; // phases of file I/O, in all forms
+mod io_views; // models of traces that tell of views
 mod laws;
 mod loops;
 mod masks;

@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
-use crate::bytes::Reads;
+use crate::bytes::{Reads, Transfer};
 use crate::estimate::Estimate;
 use crate::facts::FileFacts;
 use crate::family::{Family, families};
 use crate::files::Files;
 use crate::finding::Findings;
 use crate::heat::Heat;
+use crate::inefficiency::{Busiest, Inefficiency, Known, empty_members, of_file, one_rank};
 use crate::ior::{Command, commands};
 use crate::mode::Mode;
 use crate::numbers::{sum, to_f64};
 use crate::phase::Phase;
+use crate::thresholds::Thresholds;
 
 /// Version of the format.
 pub const VERSION: u32 = 1;
@@ -39,6 +41,10 @@ pub struct Model {
     pub files: BTreeMap<u32, FileEntry>,
     /// What is wrong or unknown.
     pub findings: Findings,
+    /// By family of files: the rank that moves most bytes.
+    pub busiest: BTreeMap<String, Busiest>,
+    /// What is inefficient, the largest cost first.
+    pub inefficiencies: Vec<Inefficiency>,
     /// What the run would take elsewhere.
     pub estimates: Vec<Estimate>,
     /// Bytes over time, if transfers were kept.
@@ -86,6 +92,8 @@ pub struct Parts {
     pub reads: BTreeMap<u32, Reads>,
     /// What is wrong or unknown, of all ranks.
     pub findings: Findings,
+    /// By family of files: the rank that moves most bytes.
+    pub busiest: BTreeMap<String, Busiest>,
     /// Bytes over time, if transfers were kept.
     pub heat: Option<Heat>,
 }
@@ -119,6 +127,8 @@ impl Model {
             files: parts.facts.into_iter().map(entry).collect(),
             phases: parts.phases,
             findings: parts.findings,
+            busiest: parts.busiest,
+            inefficiencies: Vec::new(),
             estimates: Vec::new(),
             heat: parts.heat,
         };
@@ -128,6 +138,36 @@ impl Model {
         };
         model.ior = model.families.iter().map(lines).collect();
         model
+    }
+
+    /// Looks for what is inefficient, in the transfers of each file (io.md 5.3). `waiting` tells how long others of so many ranks wait
+    /// for a rank's I/O on a family of files, as a share of the time of all.
+    pub fn find_inefficiencies(
+        &mut self,
+        transfers: &BTreeMap<u32, Vec<Transfer>>,
+        (ranks, waiting): (u64, impl Fn(&str, u32) -> f64),
+        limits: &Thresholds,
+    ) {
+        let mut all = Vec::new();
+        for (family, busiest) in &self.busiest {
+            let waiting = waiting(family, busiest.rank);
+            all.extend(one_rank(family, busiest, (ranks, waiting), limits));
+        }
+        for (number, entry) in &self.files {
+            let FileEntry { name, facts, modes, reads, .. } = entry;
+            let known = Known { name, facts, modes, reads: reads.as_ref(), run: self.run };
+            all.extend(of_file(transfers.get(number).map_or(&[], Vec::as_slice), &known, limits));
+        }
+        for family in &self.families {
+            let cost = if self.run > 0 { to_f64(family.time) / to_f64(self.run) } else { 0.0 };
+            all.extend(family.example(&self.phases).and_then(|phase| empty_members(phase, cost, limits)));
+        }
+        all.sort_by(|one, other| {
+            let key = |it: &Inefficiency| (it.flaw, it.concerned, it.of);
+            let by_cost = other.cost.total_cmp(&one.cost);
+            by_cost.then_with(|| one.file.cmp(&other.file)).then_with(|| key(one).cmp(&key(other)))
+        });
+        self.inefficiencies = all;
     }
 
     /// The text.

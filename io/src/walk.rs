@@ -21,6 +21,10 @@ mod state;
 
 use state::{Description, File, Handle, Pending, State};
 
+/// Most operations of a file that wait for one that began before them: if there are more, that one is taken for one that never
+/// completes.
+const MOST_PENDING: usize = 1 << 16;
+
 /// The records of one rank, in the order of time.
 #[derive(Clone, Debug)]
 pub struct Walk {
@@ -217,6 +221,12 @@ impl Walk {
             is_flushed: false,
             around: self.begun.insert(id, (handle.file, position)),
         });
+        let gives_up = file.pending.len() > MOST_PENDING;
+        if let Some(first) = file.pending.front_mut().filter(|_| gives_up) {
+            first.state = State::LeftOut;
+            self.walked.findings.add(Finding::NeverComplete);
+            self.settle(handle.file);
+        }
         if is_late {
             self.find(Finding::OutOfOrder);
         }
@@ -237,7 +247,8 @@ impl Walk {
             return self.find(Finding::NeverBegun);
         };
         let Some(file) = self.files.get_mut(&number) else { return };
-        let index = usize::try_from(position - file.before).ok();
+        // Of those that were given up nothing is kept.
+        let index = position.checked_sub(file.before).and_then(|at| usize::try_from(at).ok());
         let Some(pending) = index.and_then(|index| file.pending.get_mut(index)) else { return };
         if let Some(around) = pending.around {
             self.begun.insert(id, around);

@@ -154,6 +154,7 @@ fn model(ranks: &[Vec<Event>], gap: u64, backwards: bool) -> Model {
     }
     let files = Files::new(["f", "o.1", "o.2"].map(str::to_owned).to_vec(), &users);
     Model::new(Parts {
+        busiest: BTreeMap::new(),
         resolution: 1_000_000,
         run: 1000,
         phases: phases(simple, &files),

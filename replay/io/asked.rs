@@ -33,13 +33,15 @@ pub(super) struct Handle {
     pub(super) members: Option<u64>,
 }
 
-/// What the name of a call says about the pointer.
+/// What the name of a call says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Call {
     /// The shared pointer moves.
     SeeksShared,
     /// Transfers begin at the shared pointer.
     Shared,
+    /// Room is reserved for a file.
+    Preallocates,
     /// Anything else.
     Other,
 }
@@ -114,6 +116,7 @@ fn call(name: &str) -> Call {
     let name = mpi::plain(name);
     match name.strip_prefix("file_") {
         Some("seek_shared") => Call::SeeksShared,
+        Some("preallocate") => Call::Preallocates,
         Some(name) if name.contains("_shared") || name.contains("_ordered") => Call::Shared,
         _ => Call::Other,
     }

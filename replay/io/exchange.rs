@@ -10,7 +10,7 @@ use crate::int::to_u32;
 
 /// What a rank did to files.
 #[derive(Debug)]
-pub(super) struct OfRank {
+pub(crate) struct OfRank {
     pub(super) rank: u32,
     pub(super) walked: Walked,
 }

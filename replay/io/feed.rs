@@ -9,6 +9,7 @@ use super::asked::{Asked, Call, Handle};
 use crate::ids::PathId;
 use crate::int::to_u32;
 use crate::trace::Trace;
+use crate::walk::FileAttributes;
 
 /// OTF2's flags of an operation on a file.
 const NON_BLOCKING: u32 = 1;
@@ -83,8 +84,8 @@ pub(crate) struct Spot<'s> {
     pub(crate) call: Option<OpenCall>,
     /// Whether that is one of MPI.
     pub(crate) is_in_mpi: bool,
-    /// Where the transfer begins, if an attribute says it.
-    pub(crate) offset: Option<u64>,
+    /// What attributes say.
+    pub(crate) told: FileAttributes,
     /// Whether a call of the thread has not returned yet.
     pub(crate) is_open: &'s dyn Fn(OpenCall) -> bool,
 }
@@ -109,7 +110,7 @@ impl<'a> Feed<'a> {
         match *event {
             Event::IoCreateHandle { handle: local, status_flags, .. } => {
                 if let Some((key, known)) = handle(local) {
-                    self.create(key, known, status_flags);
+                    self.create(trace, (key, known), status_flags, &spot.told);
                 }
             }
             Event::IoDestroyHandle { handle: local } => {
@@ -125,7 +126,13 @@ impl<'a> Feed<'a> {
             Event::IoSeek { handle: local, offset_request, whence, offset_result } => {
                 // The result for the shared pointer may be the individual one (io.md 3.3).
                 let is_shared = spot.call.is_some_and(|it| asked.call(it.region) == Call::SeeksShared);
-                if let Some((key, _)) = handle(local).filter(|_| !is_shared) {
+                let found = handle(local);
+                if let Some((_, known)) = found
+                    && let Some(size) = spot.told.file_size()
+                {
+                    self.walk.set_size(known.file, size);
+                }
+                if let Some((key, _)) = found.filter(|_| !is_shared) {
                     let whence = match whence {
                         0 => Whence::Start,
                         1 => Whence::Current,
@@ -169,10 +176,28 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// A view is set. What it is like was not recorded, but for its displacement in bytes.
-    pub(crate) fn set_view(&mut self, trace: &Trace, handle: u32, displacement: u64) {
-        if let Some((key, _)) = self.asked.handle(trace, handle) {
-            self.walk.set_view(key, &SetView { displacement, ..SetView::default() });
+    /// A call is left that has told of a file: its view, its hints, its size, or that there is room for it.
+    pub(crate) fn leave(
+        &mut self,
+        trace: &Trace,
+        (handle, region): (u32, Option<u32>),
+        told: &FileAttributes,
+    ) {
+        let Some((key, known)) = self.asked.handle(trace, handle) else { return };
+        if let Some(displacement) = told.view() {
+            let [size, extent, pieces] = told.shape();
+            let text = text(trace, told.text());
+            let view = SetView { displacement, etype: told.etype(), size, extent, pieces, text };
+            self.walk.set_view(key, &view);
+        }
+        if let Some(hints) = text(trace, told.hints()) {
+            self.walk.set_manner(key, |manner| manner.hints = Some(hints.to_owned()));
+        }
+        if region.is_some_and(|region| self.asked.call(region) == Call::Preallocates) {
+            self.walk.set_manner(key, |manner| manner.preallocated = true);
+        }
+        if let Some(size) = told.file_size() {
+            self.walk.set_size(known.file, size);
         }
     }
 
@@ -181,15 +206,21 @@ impl<'a> Feed<'a> {
         self.walk.finish()
     }
 
-    fn create(&mut self, key: u64, Handle { file, layer, members }: Handle, status: u32) {
+    fn create(
+        &mut self,
+        trace: &Trace,
+        (key, Handle { file, layer, members }): (u64, Handle),
+        status: u32,
+        told: &FileAttributes,
+    ) {
         let opening = Opening {
             file,
             layer,
             members,
             append: status & APPEND != 0,
-            size: None,
+            size: told.file_size(),
             direct: status & AVOID_CACHING != 0,
-            hints: None,
+            hints: text(trace, told.hints()),
             has_views: self.asked.has_views || layer != Layer::Mpi,
         };
         self.walk.create(key, &opening);
@@ -233,12 +264,12 @@ impl<'a> Feed<'a> {
             kind,
             collective: flags & COLLECTIVE != 0,
             non_blocking: flags & NON_BLOCKING != 0,
-            pointer: match spot.offset {
+            pointer: match spot.told.offset() {
                 Some(_) => Pointer::Explicit,
                 None if is_shared() => Pointer::Shared,
                 None => Pointer::Individual,
             },
-            offset: spot.offset,
+            offset: spot.told.offset(),
             requested,
             begin: ticks(spot.time),
             tick: self.tick,
@@ -273,6 +304,11 @@ impl<'a> Feed<'a> {
 
 fn id(thread: usize, handle: u64, number: u64) -> Id {
     Id { location: thread as u64, handle, number }
+}
+
+/// A text of the trace, by its reference.
+fn text(trace: &Trace, reference: Option<u64>) -> Option<&str> {
+    trace.definitions.strings.find(reference?).map(String::as_str)
 }
 
 /// All ones: nobody knows.
@@ -352,7 +388,7 @@ mod tests {
                 path: PathId::default(),
                 call: Some(call),
                 is_in_mpi: *region < 2,
-                offset: None,
+                told: FileAttributes::default(),
                 is_open: &is_open,
             };
             feed.take(&trace, event, &Mappings::default(), &spot);
@@ -425,8 +461,8 @@ mod tests {
         let mut feed = Feed::new(&asked, 0, 1);
         for (enter, is_in_mpi) in [(0, true), (0, true), (5, true), (7, false)] {
             let call = Some(OpenCall { depth: 1, region: 0, enter });
-            let (thread, time, path) = (0, enter, PathId::default());
-            let spot = Spot { thread, time, path, call, is_in_mpi, offset: None, is_open: &|_| true };
+            let (thread, time, path, told) = (0, enter, PathId::default(), FileAttributes::default());
+            let spot = Spot { thread, time, path, call, is_in_mpi, told, is_open: &|_| true };
             feed.take(&trace, &Event::MpiIrecvRequest { request_id: 1 }, &Mappings::default(), &spot);
         }
         assert_eq!(feed.tick, 2);

@@ -7,6 +7,7 @@
 //! Everything comes to worker 0, by rank: so the model has the same bytes for any number of workers.
 
 mod asked;
+mod costs;
 mod exchange;
 mod feed;
 mod options;
@@ -14,7 +15,7 @@ mod output;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use io_model::{Files, Findings, Model, Parts, Reads, Transfer, estimates, heat, phases, reads};
+use io_model::{Busiest, Files, Findings, Model, Parts, Reads, Transfer, estimates, heat, phases, reads};
 
 use crate::error::Error;
 use crate::exchange::Exchange;
@@ -23,34 +24,33 @@ use crate::trace::Trace;
 use crate::walk::Walked;
 
 pub use asked::Asked;
+pub(crate) use costs::file_costs;
+pub use costs::{AllFileCosts, FileCosts};
 pub(crate) use feed::{Feed, OpenCall, Spot};
-pub use options::{IoOptions, SystemsTable};
+pub use options::{IoOptions, SystemsTable, read_thresholds};
 pub use output::{Format, OutputFile};
 
-use exchange::OfRank;
+pub(crate) use exchange::OfRank;
 
 impl Asked {
-    /// Makes the model of what all processes did to files, which leaves `walked`; at worker 0 only.
+    /// What all processes did to files, which leaves `walked`: at worker 0, in the order of ranks.
     ///
     /// # Errors
     /// If a worker failed.
-    pub(crate) fn model(
-        &self,
-        trace: &Trace,
+    pub(crate) fn gather(
         walked: &mut [Walked],
         paths: &ReportPaths,
         exchange: &mut dyn Exchange,
-    ) -> Result<Option<Model>, Error> {
+    ) -> Result<Vec<OfRank>, Error> {
         let own = walked.iter_mut().zip(&paths.numbers).filter_map(|(walked, paths)| {
             let rank = walked.process.number;
             Some(OfRank::new(rank, *walked.io.take()?, paths))
         });
-        let ranks = exchange::gather(own, exchange)?;
-        Ok((exchange.worker() == 0).then(|| self.of_all(trace, ranks)))
+        exchange::gather(own, exchange)
     }
 
-    /// The model of what all ranks did, in their order.
-    fn of_all(&self, trace: &Trace, ranks: Vec<OfRank>) -> Model {
+    /// The model of what all ranks did, in their order; `costs` are what that costs others.
+    pub(crate) fn model(&self, trace: &Trace, ranks: Vec<OfRank>, costs: &AllFileCosts) -> Model {
         let mut simple = Vec::new();
         let mut users: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         let mut transfers: BTreeMap<u32, Vec<Transfer>> = BTreeMap::new();
@@ -60,7 +60,12 @@ impl Asked {
             findings: Findings::default(),
             ..Parts::default()
         };
+        let mut moved: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         for OfRank { rank, walked } in ranks {
+            for it in &walked.simple {
+                let bytes = moved.entry((it.file, rank)).or_default();
+                *bytes = bytes.saturating_add(it.bytes());
+            }
             simple.extend(walked.simple);
             for (file, facts) in walked.facts {
                 users.entry(file).or_default().insert(rank);
@@ -73,13 +78,30 @@ impl Asked {
         }
         parts.files = Files::new(trace.definitions.files.iter().cloned().collect(), &users);
         parts.phases = phases(simple, &parts.files);
+        parts.busiest = busiest(&moved, &parts.files);
         parts.reads = transfers.iter().filter_map(|(file, list)| Some((*file, of_file(list)?))).collect();
         parts.heat = Some(heat(&transfers, 0, parts.run, trace.processes.len() as u64));
+        let files = parts.files.clone();
         let mut model = Model::new(parts);
         let options = &self.options;
+        let waiting = |family: &str, rank| costs.share(rank, |file| files.family(file) == family);
+        let ranks = trace.processes.len() as u64;
+        model.find_inefficiencies(&transfers, (ranks, waiting), &options.thresholds);
         model.estimates = estimates(&model.families, &model.phases, &options.systems, options.by_mean);
         model
     }
+}
+
+/// The rank that moves most bytes of each family of files, from bytes by file and rank.
+fn busiest(moved: &BTreeMap<(u32, u32), u64>, files: &Files) -> BTreeMap<String, Busiest> {
+    let mut families: BTreeMap<&str, BTreeMap<u32, u64>> = BTreeMap::new();
+    for (&(file, rank), bytes) in moved {
+        let all = families.entry(files.family(file)).or_default().entry(rank).or_default();
+        *all = all.saturating_add(*bytes);
+    }
+    let of_family =
+        |(family, bytes): (&str, BTreeMap<u32, u64>)| Some((family.to_owned(), Busiest::new(&bytes)?));
+    families.into_iter().filter_map(of_family).collect()
 }
 
 /// What was read of a file, by all ranks; `None` if it is unknown where.

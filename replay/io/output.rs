@@ -89,6 +89,11 @@ impl OutputFile {
 }
 
 impl Asked {
+    /// Least share of the run, or of all bytes, of phases that the summary lists.
+    pub(crate) fn relevance(&self) -> f64 {
+        self.options.relevance
+    }
+
     /// What is written: paths and contents.
     pub(crate) fn outputs(&self, model: &Model) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
         self.options.files.iter().map(|file| (file.path.clone(), file.format.text(model).into_bytes()))

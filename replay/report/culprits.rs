@@ -182,6 +182,11 @@ impl<'c> Culprits<'c> {
         self.has_idle_threads
     }
 
+    /// Returns the kind of waiting in words.
+    pub(super) fn kind(&self, class: DelayClass) -> &'static str {
+        kind(class, self.has_progress)
+    }
+
     /// Returns the causes in words, once everything is collected.
     pub(super) fn tell(&self, computed: &Totals, is_parallel: &[bool]) -> summary::Causes {
         let seconds = |shares: i128| self.trace.definitions.clock.seconds(shares) / fraction::ONE;
@@ -221,7 +226,7 @@ impl<'c> Culprits<'c> {
             between: stretch.map(|stretch| between(trace, &stretch, costs)),
             between_seconds: stretch.map(|stretch| trace.definitions.clock.seconds(stretch.time.into())),
             seconds: trace.definitions.clock.seconds(costs) / fraction::ONE,
-            kind: kind(named.culprit.class, self.has_progress),
+            kind: self.kind(named.culprit.class),
             victims: named.victims.as_ref().map(|who| victims(trace, who, costs)),
             is_critical: self.sums[which].is_critical && !is_unrecorded,
             more_work: self
@@ -325,7 +330,7 @@ fn samples(counts: SampleCounts) -> String {
 }
 
 /// Returns the region in which others wait for a culprit, and the ranks, or threads of one rank.
-fn victims(trace: &Trace, victims: &Victims, costs: i128) -> Part {
+pub(super) fn victims(trace: &Trace, victims: &Victims, costs: i128) -> Part {
     let locations = notable(&victims.waiting);
     let who = match &locations[..] {
         &[only] => {

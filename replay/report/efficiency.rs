@@ -198,6 +198,7 @@ mod tests {
                 end,
             }],
             work: work.map(Box::new),
+            file_times: Box::default(),
         };
         let known = |other| {
             let processes = [process(95, false, thread(Some(10), Some(90), 60)), other];

@@ -3,13 +3,11 @@
 use std::fmt;
 use std::path::Path;
 
-use io_model::{Access, Estimate, Family, Kind, Model, Phase};
+use io_model::{Access, Estimate, Family, Flaw, Kind, Model, Phase};
 
+use super::file_waiting::FileWaiting;
 use super::names::cut_front;
 use super::summary::printable;
-
-/// The share of the run, or of all bytes, from which on a phase has a line.
-const RELEVANT: f64 = 0.01;
 
 /// Most lines of phases.
 const MOST: usize = 8;
@@ -17,13 +15,62 @@ const MOST: usize = 8;
 /// Characters of a name of a file.
 const NAME: usize = 24;
 
+/// What is told of file I/O.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IoSummary {
+    /// Its model, if that was asked for.
+    pub model: Option<IoModel>,
+    /// What it costs others, if that is much.
+    pub waiting: Option<FileWaiting>,
+}
+
+impl fmt::Display for IoSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let IoSummary { model, waiting } = self;
+        let all = waiting.as_ref().map(FileWaiting::all);
+        match (model, all) {
+            (Some(model), Some(all)) => writeln!(f, "\nFile I/O: {}; {all}", model.title())?,
+            (Some(model), None) => writeln!(f, "\nFile I/O: {}", model.title())?,
+            (None, Some(all)) => writeln!(f, "\nFile I/O: {all}")?,
+            (None, None) => {}
+        }
+        if let Some(model) = model {
+            model.write_phases(f)?;
+        }
+        if let Some(waiting) = waiting {
+            writeln!(f, "  {}", waiting.most)?;
+        }
+        if let Some(model) = model {
+            model.write_inefficiencies(f)?;
+        }
+        model.as_ref().map_or(Ok(()), |model| model.write_estimates(f))
+    }
+}
+
 /// The model of file I/O in words.
 #[derive(Clone, PartialEq, Debug)]
-pub struct IoSummary(pub Box<Model>);
+pub struct IoModel {
+    /// The model.
+    pub model: Box<Model>,
+    /// Least share of the run, or of all bytes, of phases that have a line.
+    pub relevance: f64,
+}
 
-impl IoSummary {
+impl IoModel {
     fn seconds(&self, ticks: u64) -> f64 {
-        ticks as f64 / self.0.resolution.max(1) as f64
+        ticks as f64 / self.model.resolution.max(1) as f64
+    }
+
+    /// How much was moved.
+    fn title(&self) -> String {
+        let model = &*self.model;
+        if model.families.is_empty() {
+            return "none was recorded".to_owned();
+        }
+        let [written, read] = [Kind::Write, Kind::Read].map(|kind| decimal(model.bytes_of(kind) as f64));
+        let used = model.files.values().filter(|file| !file.facts.accesses.is_empty()).count();
+        let plural = if used == 1 { "" } else { "s" };
+        format!("{written} written, {read} read in {used} file{plural}")
     }
 
     /// The line of a family of phases, of which this is the first one.
@@ -50,6 +97,11 @@ impl IoSummary {
     }
 }
 
+/// A part of a whole.
+fn share_of(part: u64, whole: u64) -> f64 {
+    if whole > 0 { part as f64 / whole as f64 } else { 0.0 }
+}
+
 /// Number of bytes in units of 1,024.
 fn size(bytes: u64) -> String {
     scaled(bytes as f64, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"])
@@ -71,7 +123,7 @@ fn scaled(mut number: f64, step: f64, units: [&str; 5]) -> String {
 }
 
 /// The end of a path.
-fn name(path: &str) -> String {
+pub(super) fn name(path: &str) -> String {
     let name = Path::new(path).file_name().map_or(path.into(), |name| name.to_string_lossy());
     cut_front(&printable(&name), NAME)
 }
@@ -84,7 +136,7 @@ fn what(phase: &Phase) -> String {
         words.join("+")
     };
     let kind = |access: &Access| if access.kind == Kind::Read { "read" } else { "write" };
-    let manner = |access: &Access| if access.collective { "collective" } else { "individual" };
+    let manner = |access: &Access| if access.collective { "collective" } else { "independent" };
     let mut words =
         vec![joined(kind), joined(manner), phase.mode.name().to_owned(), joined(|it| it.pointer.name())];
     if phase.key.pattern.iter().any(|it| it.non_blocking) {
@@ -99,19 +151,16 @@ fn what(phase: &Phase) -> String {
 /// Which columns are numbers, which stand at the right.
 const NUMBERS: [bool; 8] = [true, false, false, true, true, true, true, true];
 
-impl fmt::Display for IoSummary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let model = &*self.0;
-        let [written, read] = [Kind::Write, Kind::Read].map(|kind| decimal(model.bytes_of(kind) as f64));
-        let used = model.files.values().filter(|file| !file.facts.accesses.is_empty()).count();
-        let plural = if used == 1 { "" } else { "s" };
+impl IoModel {
+    /// The table of phases that take time or move bytes.
+    fn write_phases(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let model = &*self.model;
         if model.families.is_empty() {
-            return writeln!(f, "\nFile I/O: none was recorded");
+            return Ok(());
         }
-        writeln!(f, "\nFile I/O: {written} written, {read} read in {used} file{plural}")?;
         let all = model.bytes();
         let mut lines: Vec<&Family> =
-            model.families.iter().filter(|it| it.is_relevant(RELEVANT, model.run, all)).collect();
+            model.families.iter().filter(|it| it.is_relevant(self.relevance, model.run, all)).collect();
         lines.sort_by_key(|it| (std::cmp::Reverse(it.time), it.first));
         lines.truncate(MOST);
         lines.sort_by_key(|it| it.first);
@@ -137,7 +186,30 @@ impl fmt::Display for IoSummary {
             let plural = if phases == 1 { "" } else { "s" };
             writeln!(f, "  {phases} other phase{plural}: {}, {:.3} s", size(bytes), self.seconds(time))?;
         }
-        for Estimate { system, seconds, is_complete, .. } in &model.estimates {
+        Ok(())
+    }
+
+    /// What is inefficient, and what helps.
+    fn write_inefficiencies(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for it in self.model.inefficiencies.iter().take(MOST) {
+            let (what, advice) = it.flaw.text();
+            let rank = it.rank.map_or(String::new(), |rank| format!(" (rank {rank})"));
+            let share = 100.0 * share_of(it.concerned, it.of);
+            let cost = 100.0 * it.cost;
+            let cost = match it.flaw {
+                Flaw::OneRank => format!("others wait {cost:.1} % of the time for it"),
+                _ => format!("{cost:.1} % of the run"),
+            };
+            let doubt = if it.is_possible { "possibly " } else { "" };
+            let file = name(&it.file);
+            writeln!(f, "  {file}: {share:.0} % of {} {doubt}{what}{rank}; {cost}. Try {advice}", it.of)?;
+        }
+        Ok(())
+    }
+
+    /// What this takes elsewhere.
+    fn write_estimates(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Estimate { system, seconds, is_complete, .. } in &self.model.estimates {
             let least = if *is_complete { "" } else { "at least " };
             writeln!(
                 f,

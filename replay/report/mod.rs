@@ -9,6 +9,7 @@ mod culprits;
 mod efficiencies;
 mod efficiency;
 mod file_io;
+mod file_waiting;
 mod focus;
 mod found;
 mod index;
@@ -35,7 +36,8 @@ mod write;
 pub use advised::AdviceSummary;
 pub(crate) use cube::region;
 pub use efficiencies::PhaseSummary;
-pub use file_io::IoSummary;
+pub use file_io::{IoModel, IoSummary};
+pub use file_waiting::{CostlyFile, FileWaiting};
 pub use focus::FocusSummary;
 pub use found::{FoundIterations, Moment};
 pub use recorded::{

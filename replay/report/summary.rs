@@ -280,7 +280,7 @@ pub struct Summary {
     pub what_if: Option<WhatIfSummary>,
     /// What to change first; `None` if it was not looked for.
     pub advice: Option<AdviceSummary>,
-    /// File I/O, if its model was asked for.
+    /// File I/O, if its model was asked for, or others wait for it.
     pub io: Option<IoSummary>,
     /// Runs of other sizes beside this one.
     pub scaling: Option<ScalingSummary>,

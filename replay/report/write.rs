@@ -13,7 +13,8 @@ use super::accounts::{Accounts, RunTimes};
 use super::advice_table::{self, TABLE};
 use super::advised::AdviceSummary;
 use super::cube::describe;
-use super::file_io::IoSummary;
+use super::file_io::{IoModel, IoSummary};
+use super::file_waiting::FileWaiting;
 use super::focus::FocusSummary;
 use super::locations::Locations;
 use super::manifest::manifest;
@@ -87,6 +88,8 @@ pub struct Found<'a> {
     pub scenario: Option<String>,
     /// The details, and where they go.
     pub details: Option<(DetailsPlace, Details)>,
+    /// What calls on files cost others; at worker 0 only.
+    pub file_costs: io::AllFileCosts,
     /// The model of file I/O, if it was asked for, and what is written of it; at worker 0 only.
     pub io: Option<(io_model::Model, &'a io::Asked)>,
 }
@@ -127,6 +130,7 @@ pub fn write(
         others,
         scenario,
         details,
+        file_costs,
         io,
     } = found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
@@ -182,12 +186,16 @@ pub fn write(
                 }
                 summary.scaling = Some(scaling);
             }
-            if let Some((model, asked)) = io {
+            let model = io.map(|(model, asked)| {
                 for (path, bytes) in asked.outputs(&model) {
                     writer.add_file(followed(path), bytes);
                 }
-                summary.io = Some(IoSummary(Box::new(model)));
-            }
+                IoModel { model: Box::new(model), relevance: asked.relevance() }
+            });
+            let about = (&culprits, &remarks.culprits);
+            let waiting = FileWaiting::new((tools.trace, paths), &file_costs.list, about, summary.run);
+            let is_told = model.is_some() || waiting.is_some();
+            summary.io = is_told.then_some(IoSummary { model, waiting });
             if let Some((place, details)) = details {
                 let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
                 add_details(&mut writer, place, &manifest, &details)?;

@@ -1,8 +1,9 @@
 //! Attributes of events for what OTF2 has no fields for ([`model::attributes`]), as far as the walk uses them.
 
 use model::{Definitions, attributes};
-use otf2::{Attributes, MappingType, Mappings};
+use otf2::{Attributes, MappingType, Mappings, ValueType};
 
+use super::file_attributes::{FileAttributes, KnownFileAttributes};
 use super::gaps::{GapAttributes, MissingOperations};
 use crate::int::low;
 
@@ -15,16 +16,12 @@ pub struct KnownAttributes {
     communicator: Option<u64>,
     neighbors: [Option<u64>; 2],
     persistent: Option<u64>,
-    file: Option<u64>,
+    /// The handle of the file of a call, by either name.
+    files: [Option<u64>; 2],
     partitioned: Option<u64>,
-    /// Where a transfer begins, and the displacement of a view; `None` unless file I/O is looked at.
-    offset: Option<u64>,
-    view: Option<u64>,
+    /// Those of file access; `None` unless file I/O is looked at.
+    access: Option<KnownFileAttributes>,
 }
-
-/// Names of attributes of file access, Score-P's where it has one.
-const OFFSET: &str = "Offset";
-const VIEW: &str = "View";
 
 impl KnownAttributes {
     /// Finds those that a trace defines; `None` if it has none of them. Those of file access count only if they are wanted: few
@@ -39,10 +36,9 @@ impl KnownAttributes {
             communicator: find(attributes::PROBE_COMM),
             neighbors: [find(attributes::NEIGHBORS_IN), find(attributes::NEIGHBORS_OUT)],
             persistent: find(attributes::PERSISTENT_OPERATION),
-            file: find(attributes::HANDLE).or_else(|| find(attributes::FILE)),
+            files: [attributes::FILE, attributes::HANDLE].map(find),
             partitioned: find(attributes::PARTITIONED),
-            offset: find(OFFSET).filter(|_| wants_files),
-            view: find(VIEW).filter(|_| wants_files),
+            access: wants_files.then(|| KnownFileAttributes::find(definitions)).flatten(),
         };
         let has_any = known.gaps.is_some()
             || known.tells_probed_messages()
@@ -50,8 +46,7 @@ impl KnownAttributes {
             || known.tells_persistent_operations()
             || known.tells_files()
             || known.partitioned.is_some()
-            || known.offset.is_some()
-            || known.view.is_some();
+            || known.access.is_some();
         has_any.then_some(known)
     }
 
@@ -67,12 +62,12 @@ impl KnownAttributes {
 
     /// Whether calls that handle files say which, if they have no record of their own.
     pub fn tells_files(&self) -> bool {
-        self.file.is_some()
+        self.files.iter().any(Option::is_some)
     }
 
     /// Whether displacements of views are recorded, if they are wanted.
     pub(crate) fn tells_views(&self) -> bool {
-        self.view.is_some()
+        self.access.is_some_and(|known| known.tells_views())
     }
 
     /// Whether probes that have found a message say which.
@@ -86,9 +81,10 @@ impl KnownAttributes {
         let missing = self.gaps.map(|gaps| gaps.read(attributes, mappings)).unwrap_or_default();
         let (mut source, mut tag, mut communicator) = (None, None, None);
         let (mut neighbors, mut persistent, mut file, mut partitioned) = ([None; 2], None, None, 0);
-        let (mut offset, mut view) = (None, None);
+        let mut access = FileAttributes::default();
         for attribute in attributes {
-            let known = Some(u64::from(mappings.global(MappingType::Attribute, attribute.attribute)));
+            let reference = u64::from(mappings.global(MappingType::Attribute, attribute.attribute));
+            let known = Some(reference);
             let value = low(attribute.value.bits);
             if known == self.source {
                 source = Some(value);
@@ -100,14 +96,12 @@ impl KnownAttributes {
                 persistent = Some(value);
             } else if known == self.partitioned {
                 partitioned = value;
-            } else if known == self.offset {
-                offset = Some(attribute.value.bits);
-            } else if known == self.view {
-                view = Some(attribute.value.bits);
-            } else if known == self.file {
+            } else if self.files.contains(&known) && attribute.value.kind == ValueType::IO_HANDLE {
                 file = Some(mappings.global(MappingType::IoHandle, value));
             } else if let Some(at) = self.neighbors.iter().position(|&attribute| attribute == known) {
                 neighbors[at] = Some(mappings.global(MappingType::Group, value));
+            } else if let Some(files) = &self.access {
+                files.read(&mut access, reference, attribute.value, mappings);
             }
         }
         let found = |((source, tag), communicator)| ProbedMessage { source, tag, communicator };
@@ -118,8 +112,7 @@ impl KnownAttributes {
             persistent,
             file,
             partitioned,
-            offset,
-            view,
+            access,
         }
     }
 }
@@ -139,10 +132,8 @@ pub(super) struct Told {
     pub(super) file: Option<u32>,
     /// The number of the pair of requests of a partitioned message; 0 for others.
     pub(super) partitioned: u32,
-    /// Where a transfer begins, in etypes of the view.
-    pub(super) offset: Option<u64>,
-    /// The displacement of a view, in bytes.
-    pub(super) view: Option<u64>,
+    /// On file access.
+    pub(super) access: FileAttributes,
 }
 
 /// A message that a probe has found.

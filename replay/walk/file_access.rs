@@ -29,17 +29,27 @@ impl ProcessWalk<'_> {
             path: stack.path(),
             call: call(stack.len()),
             is_in_mpi,
-            offset: self.attributes.offset,
+            told: self.attributes.access,
             is_open: &|it: OpenCall| call(it.depth) == Some(it),
         };
         feed.take(self.trace, event, mappings, &spot);
     }
 
-    /// Sets the view of a file, which begins at a displacement in bytes.
-    pub(super) fn set_view(&mut self, file: u32, displacement: u64) {
-        if let Some(feed) = &mut self.io {
-            feed.set_view(self.trace, file, displacement);
+    /// Leaves the innermost region, which may be a call on a file.
+    #[inline(never)]
+    pub(super) fn leave_file_times(&mut self, thread: usize, time: Ticks) {
+        let Some(times) = &mut self.file_times else { return };
+        let innermost = (thread, &self.threads[thread].stack);
+        if let Some(file) = self.attributes.file {
+            times.note(self.trace, file, innermost);
         }
-        self.note_view(file);
+        self.threads[thread].held = times.leave(innermost, time);
+    }
+
+    /// Leaves a call, which may tell of a file.
+    pub(super) fn leave_file_access(&mut self, thread: usize) {
+        let (Some(feed), Some(handle)) = (&mut self.io, self.attributes.file) else { return };
+        let region = self.threads[thread].stack.last().map(|frame| frame.region);
+        feed.leave(self.trace, (handle, region), &self.attributes.access);
     }
 }

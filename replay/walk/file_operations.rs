@@ -60,7 +60,7 @@ struct Open {
 }
 
 /// Where a process is in a file, in bytes of what it sees of it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Place {
     /// The end of its last operation.
     end: Option<u64>,
@@ -68,8 +68,8 @@ struct Place {
     pointer: Option<u64>,
     /// Whether its last operation has moved the pointer, and nothing else has since.
     is_at_pointer: bool,
-    /// Whether a view was set: then offsets are in units that are not known.
-    has_view: bool,
+    /// Bytes of the units of offsets, the etypes of the view; `None` if they are not known.
+    etype: Option<u64>,
 }
 
 /// Where operations begin.
@@ -94,10 +94,20 @@ impl Begins {
 }
 
 impl Place {
+    /// Of a file that is seen in units of so many bytes.
+    fn new(pointer: Option<u64>, etype: Option<u64>) -> Place {
+        Place { end: None, pointer, is_at_pointer: false, etype }
+    }
+
+    /// An offset in bytes.
+    fn bytes(&self, offset: u64) -> Option<u64> {
+        self.etype.and_then(|etype| etype.checked_mul(offset))
+    }
+
     /// Goes on with an operation of so many bytes; returns how far it is from the one before.
     fn go(&mut self, begins: Begins, offset: Option<u64>, bytes: u64) -> Option<u64> {
         let begin = match begins {
-            Begins::AtOffset => offset.filter(|_| !self.has_view),
+            Begins::AtOffset => offset.and_then(|offset| self.bytes(offset)),
             Begins::AtPointer => self.pointer,
             Begins::AtShared => None,
         };
@@ -161,13 +171,14 @@ impl ProcessWalk<'_> {
         match *event {
             Event::IoCreateHandle { handle, .. } => {
                 if let Some((handle, _)) = known(handle) {
-                    operations.places.insert(handle, Place { pointer: Some(0), ..Place::default() });
+                    operations.places.insert(handle, Place::new(Some(0), Some(1)));
                 }
             }
             Event::IoSeek { handle, offset_result, .. } => {
                 if let Some(place) = known(handle).and_then(|(handle, _)| operations.places.get_mut(&handle))
                 {
-                    place.pointer = Some(offset_result).filter(|&to| to != u64::MAX && !place.has_view);
+                    place.pointer =
+                        Some(offset_result).filter(|&to| to != u64::MAX).and_then(|to| place.bytes(to));
                     place.is_at_pointer = false;
                 }
             }
@@ -179,7 +190,7 @@ impl ProcessWalk<'_> {
                 let Some(frame) = stack.last() else { return };
                 let (region, path) = (frame.region, stack.path());
                 let begins = operations.begins(trace, region);
-                let place = operations.places.entry(handle).or_default();
+                let place = operations.places.entry(handle).or_insert(Place::new(None, Some(1)));
                 let operation = FileOperation {
                     path,
                     thread: to_u32(thread),
@@ -188,7 +199,7 @@ impl ProcessWalk<'_> {
                     is_collective: operation_flags & COLLECTIVE != 0,
                     time: None,
                     bytes: 0,
-                    jump: place.go(begins, self.attributes.offset, bytes_request),
+                    jump: place.go(begins, self.attributes.access.offset(), bytes_request),
                 };
                 let is_blocking = operation_flags & NON_BLOCKING == 0;
                 let open = Open { operation, begin: time, is_blocking, requested: bytes_request };
@@ -206,8 +217,8 @@ impl ProcessWalk<'_> {
     /// A view of a file is set: from now on the process sees something else of it.
     pub(super) fn note_view(&mut self, reference: u32) {
         let Some(at) = self.trace.definitions.file_handles.position(reference.into()) else { return };
+        let place = Place::new(Some(0), self.attributes.access.etype());
         if let Some(operations) = &mut self.file_operations {
-            let place = Place { pointer: Some(0), has_view: true, ..Place::default() };
             operations.places.insert(to_u32(at), place);
         }
     }
@@ -230,7 +241,7 @@ mod tests {
 
     #[test]
     fn operations_that_follow_each_other_have_no_jump_between_them() {
-        let mut place = Place { pointer: Some(0), ..Place::default() };
+        let mut place = Place::new(Some(0), Some(1));
         assert_eq!(place.go(Begins::AtPointer, None, 8), None);
         assert_eq!(place.go(Begins::AtPointer, None, 8), Some(0));
         assert_eq!(place.go(Begins::AtOffset, Some(16), 8), Some(0));
@@ -242,7 +253,7 @@ mod tests {
 
     #[test]
     fn operations_at_the_pointer_follow_each_other_wherever_it_is() {
-        let mut place = Place::default();
+        let mut place = Place::new(None, Some(1));
         assert_eq!(place.go(Begins::AtPointer, None, 8), None);
         assert_eq!(place.go(Begins::AtPointer, None, 8), Some(0));
         assert_eq!(place.go(Begins::AtOffset, Some(0), 8), None);
@@ -250,13 +261,21 @@ mod tests {
     }
 
     #[test]
-    fn jumps_are_unknown_at_the_shared_pointer_and_at_offsets_in_views() {
-        let mut place = Place { pointer: Some(0), ..Place::default() };
+    fn jumps_are_unknown_at_the_shared_pointer_and_at_offsets_in_unknown_units() {
+        let mut place = Place::new(Some(0), Some(1));
         place.go(Begins::AtPointer, None, 8);
         assert_eq!(place.go(Begins::AtShared, None, 8), None);
         assert_eq!(place.go(Begins::AtOffset, Some(8), 8), None, "nothing is known of the end before");
-        let mut place = Place { pointer: Some(0), has_view: true, ..Place::default() };
+        let mut place = Place::new(Some(0), None);
         place.go(Begins::AtPointer, None, 8);
         assert_eq!(place.go(Begins::AtOffset, Some(1), 8), None);
+    }
+
+    #[test]
+    fn offsets_are_in_etypes_of_the_view() {
+        let mut place = Place::new(Some(0), Some(8));
+        place.go(Begins::AtPointer, None, 24);
+        assert_eq!(place.go(Begins::AtOffset, Some(3), 8), Some(0));
+        assert_eq!(place.go(Begins::AtOffset, Some(u64::MAX), 8), None);
     }
 }

@@ -46,6 +46,9 @@ impl ProcessWalk<'_> {
     /// Leaves the innermost region of a thread.
     #[inline(always)]
     pub(super) fn leave_innermost(&mut self, thread: usize, time: Ticks) {
+        if self.file_times.is_some() {
+            self.leave_file_times(thread, time);
+        }
         let Some(frame) = self.threads[thread].stack.last() else { return };
         match self.trace.kinds.get(frame.region as usize) {
             Some(&kind) if kind.is_mpi || kind.is_special() || frame.call != CallId::NONE => {
@@ -83,8 +86,11 @@ impl ProcessWalk<'_> {
         if kind.is_probe {
             self.leave_probe(thread, position);
         }
-        if let (Some(file), Some(view)) = (self.attributes.file, self.attributes.view.take()) {
-            self.set_view(file, view);
+        if let (Some(file), Some(_)) = (self.attributes.file, self.attributes.access.view()) {
+            self.note_view(file);
+        }
+        if self.io.is_some() {
+            self.leave_file_access(thread);
         }
         if let Some(file) = self.attributes.file.take()
             && self.trace.semantics.replays_all_of_mpi()

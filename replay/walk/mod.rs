@@ -11,7 +11,9 @@ mod contexts;
 mod counters;
 mod events;
 mod file_access;
+mod file_attributes;
 mod file_operations;
+mod file_times;
 mod files;
 mod focus;
 mod gaps;
@@ -51,7 +53,7 @@ use crate::call_tree::CallPath;
 use crate::details::Scheme;
 use crate::error::Error;
 use crate::focus::{Window, Windows};
-use crate::ids::{RecordNumber, Row};
+use crate::ids::{PathId, RecordNumber, Row};
 use crate::io;
 use crate::journal::Journal;
 use crate::memory::Memory;
@@ -65,6 +67,7 @@ use stream::Content;
 pub use attributes::KnownAttributes;
 pub use counters::KnownCounters;
 pub use events::{EventInstances, EventVisit, MOST_OPEN, Moment, Unpaired};
+pub(crate) use file_attributes::FileAttributes;
 pub use file_operations::FileOperation;
 pub use marks::{LockTurn, Note, Noted};
 pub use phases::Border;
@@ -191,6 +194,17 @@ pub struct Pieces {
     pub records: Vec<(Ticks, u32)>,
 }
 
+/// How long the calls of a call path were about a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileTime {
+    /// The call path.
+    pub path: PathId,
+    /// Position of the file in the definitions.
+    pub file: u32,
+    /// From enter to leave, over all calls, in ticks.
+    pub ticks: Ticks,
+}
+
 /// A process after the walk. Nothing of it changes afterwards.
 #[derive(Clone, Debug)]
 pub struct WalkedProcess {
@@ -202,6 +216,8 @@ pub struct WalkedProcess {
     pub locations: Vec<WalkedLocation>,
     /// The work of its main thread; `None` if that has not run, or it is not known.
     pub work: Option<Box<MainThreadWork>>,
+    /// Its calls on files, by call path and file.
+    pub file_times: Box<[FileTime]>,
 }
 
 impl WalkedProcess {

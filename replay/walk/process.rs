@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::attributes::Told;
 use super::file_operations::FileOperations;
+use super::file_times::FileTimes;
 use super::files::{OpenTransfers, settle_files};
 use super::focus::PhaseVisits;
 use super::gaps::{Counts, MissingOperations, Resumed};
@@ -79,6 +80,8 @@ pub(super) struct ProcessWalk<'t> {
     /// Whether the first MPI_Init, and the first MPI_Finalize, was left.
     pub(super) was_initialized: bool,
     pub(super) was_finalized: bool,
+    /// Which files its calls are about; `None` if there are none.
+    pub(super) file_times: Option<Box<FileTimes>>,
     /// What the process does to files, if that is wanted.
     pub(super) io: Option<Box<Feed<'t>>>,
     /// Operations on files, if rules are over them.
@@ -131,6 +134,7 @@ impl<'t> ProcessWalk<'t> {
             borders: Borders::default(),
             was_initialized: false,
             was_finalized: false,
+            file_times: FileTimes::new(trace, locations.len()),
             io: io.map(|asked| Box::new(Feed::new(asked, process, locations.len()))),
             file_operations: has_file_operations.then(Box::default),
         }
@@ -465,7 +469,13 @@ impl<'t> ProcessWalk<'t> {
             });
         }
         Walked {
-            process: WalkedProcess { number: self.process, paths: self.tree.into_paths(), locations, work },
+            process: WalkedProcess {
+                number: self.process,
+                paths: self.tree.into_paths(),
+                locations,
+                work,
+                file_times: self.file_times.map(|times| times.finish()).unwrap_or_default(),
+            },
             operations: Arc::new(self.operations),
             journals,
             records,

@@ -90,6 +90,10 @@ impl ProcessWalk<'_> {
         if matches!(self.threads[thread].numbering, Numbering::Calls(_)) && is_beside_messages(event) {
             return;
         }
+        if let Some(times) = &mut self.file_times {
+            let innermost = (thread, &self.threads[thread].stack);
+            self.threads[thread].held = times.take(self.trace, event, mappings, innermost);
+        }
         if self.io.is_some() {
             self.feed_file_access(thread, event, mappings, time);
         }

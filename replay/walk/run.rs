@@ -126,7 +126,7 @@ impl<'r> Run<'r> {
         let stack = &self.thread.stack;
         let Some(frame) = stack.last().filter(|frame| frame.region == region) else { return false };
         let is_event = may_stall && time - frame.enter >= self.shortest_rest;
-        if is_event || frame.enter < self.from || stack.len() == 1 || !self.turn(time, None) {
+        if is_event || frame.enter < self.from || stack.len() <= self.thread.held || !self.turn(time, None) {
             return false;
         }
         let Thread { stack, elapsed, steps, .. } = &mut *self.thread;

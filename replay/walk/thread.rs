@@ -80,6 +80,8 @@ pub(super) struct Thread {
     pub(super) location: u32,
     /// The regions that it is in, by itself or in the task that it runs.
     pub(super) stack: Stack,
+    /// So many of the outermost frames are not left within runs: the outermost one, and those up to a call on a file.
+    pub(super) held: usize,
     pub(super) schedule: Schedule,
     /// The teams that it is a member of, by the numbers of their forks; the innermost last.
     pub(super) member_of: Vec<u32>,
@@ -120,6 +122,7 @@ impl Thread {
         Thread {
             location: to_u32(location),
             stack: Stack::default(),
+            held: 1,
             schedule: Schedule::default(),
             member_of: Vec::new(),
             is_lost: false,

@@ -112,10 +112,12 @@ fn words(trace: &Trace, step: &Step) -> String {
         Step::File(file, event) => match event {
             OfFile::Create => format!("create {file}"),
             OfFile::Destroy => format!("destroy {file}"),
-            OfFile::Begin { operation, mode, flags } => {
+            OfFile::Begin { operation, mode, flags, .. } => {
                 format!("transfer {file} id {operation} mode {mode} flags {flags}")
             }
-            OfFile::Complete(operation) => format!("transferred {file} id {operation}"),
+            OfFile::Complete(operation, _) => format!("transferred {file} id {operation}"),
+            OfFile::Cancel(operation) => format!("cancelled {file} id {operation}"),
+            OfFile::Seek(to) => format!("seek {file} to {to}"),
         },
         Step::NonBlockingRequest(request) => format!("istart {request}"),
         Step::NonBlockingComplete { operation, root, sent, received, communicator, request } => {

@@ -4,7 +4,7 @@ use io_model::{Kind, Mode, Model, Origin, Pointer};
 use replay::exchange::Solo;
 use replay::io::{IoOptions, OutputFile};
 use replay::progress::Progress;
-use replay::{DetailsPlace, Options};
+use replay::{DetailsPlace, Options, Summary};
 
 use crate::support::record::{Invocation, Subject};
 
@@ -13,10 +13,8 @@ const BYTES: u64 = 65_536;
 const RANKS: u64 = 4;
 const STEPS: u64 = 10;
 
-#[test]
-fn phases_are_those_of_the_program() {
-    let Some(subject) = Subject::new("phases", "files/phases.c", 4, &[]) else { return };
-    subject.run_recorded(Invocation::InFront).expect_success();
+/// The model of a recorded program, and the summary of its analysis.
+fn analyzed(subject: &Subject) -> (Model, Summary) {
     let [report, json] = ["model.cubex", "model.json"].map(|name| subject.folder.join(name));
     let io_model = IoOptions {
         files: vec![OutputFile::of_model(json.to_str().unwrap()).unwrap()],
@@ -29,8 +27,15 @@ fn phases_are_those_of_the_program() {
         io_model,
         ..Options::new(&subject.experiment)
     };
-    replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
-    let model = Model::from_json(&std::fs::read_to_string(json).unwrap()).unwrap();
+    let outcome = replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
+    (Model::from_json(&std::fs::read_to_string(json).unwrap()).unwrap(), outcome.summary.unwrap())
+}
+
+#[test]
+fn phases_are_those_of_the_program() {
+    let Some(subject) = Subject::new("phases", "files/phases.c", 4, &[]) else { return };
+    subject.run_recorded(Invocation::InFront).expect_success();
+    let (model, _) = analyzed(&subject);
     assert!(model.findings.0.is_empty(), "{:?}", model.findings);
     let counts: Vec<u64> = model.families.iter().map(|family| family.count).collect();
     assert_eq!(counts, [STEPS, 1], "{:?}", model.families);
@@ -56,4 +61,19 @@ fn phases_are_those_of_the_program() {
     assert_eq!(model.ior[&writes.first].lines, ["ior -a MPIIO -N 4 -b 65536 -t 65536 -s 1 -c -w -k -o FILE"]);
     // Ranks read what others wrote.
     assert_eq!(model.ior[&reads.first].lines, ["ior -a MPIIO -N 4 -b 655360 -t 65536 -s 1 -C -r -k -o FILE"]);
+}
+
+#[test]
+fn others_wait_for_a_rank_that_writes_alone_as_long_as_it_writes() {
+    let Some(subject) = Subject::new("one_writes", "files/one_writes.c", 4, &[]) else { return };
+    subject.run_recorded(Invocation::InFront).expect_success();
+    let (model, summary) = analyzed(&subject);
+    let writing: u64 = model.families.iter().map(|family| family.time).sum();
+    let writing = writing as f64 / model.resolution as f64;
+    let most = summary.io.and_then(|io| io.waiting).unwrap().most;
+    assert_eq!((&*most.rank, &*most.function), ("rank 0", "MPI_File_write"));
+    assert!(most.file.as_ref().is_some_and(|file| file.ends_with("/one_writes.out")), "{most:?}");
+    // Three ranks wait. They may come late to a barrier, too, and do so on a machine with fewer processors.
+    assert!((0.7..1.1).contains(&(most.seconds / (3.0 * writing))), "{most:?}, {writing} s");
+    assert!(most.critical > 0.7 * writing, "{most:?}, {writing} s");
 }

@@ -24,6 +24,8 @@ pub(crate) struct Trace {
     pub(crate) windows: Vec<(String, String)>,
     /// Open files, each with the name of the communicator that has opened it together.
     pub(crate) files: Vec<(String, Option<String>)>,
+    /// Texts of attributes.
+    pub(crate) texts: Vec<String>,
     /// Regions with other properties than their names suggest.
     pub(crate) regions: BTreeMap<String, Properties>,
     /// Calling contexts; parents come first.
@@ -42,6 +44,7 @@ impl Default for Trace {
             communicators: Vec::new(),
             windows: Vec::new(),
             files: Vec::new(),
+            texts: Vec::new(),
             regions: BTreeMap::new(),
             contexts: Vec::new(),
             streams: Vec::new(),
@@ -180,8 +183,14 @@ pub(crate) enum OfFile {
         operation: u64,
         mode: u8,
         flags: u32,
+        bytes: u64,
     },
-    Complete(u64),
+    /// Completes the operation with that number, which has moved so many bytes.
+    Complete(u64, u64),
+    /// Cancels the operation with that number.
+    Cancel(u64),
+    /// Moves the pointer there, from the start.
+    Seek(u64),
 }
 
 /// An event, with names instead of numbers.

@@ -179,3 +179,22 @@ fn offsets_of_unknown_views_are_taken_as_consecutive() {
     assert_eq!((simple.len(), simple[0].rep, simple[0].is_view_known), (1, 12, false));
     assert_eq!(simple[0].lanes[0].steps, [Steps { step: 400, length: 400, count: 11 }]);
 }
+
+#[test]
+fn operation_that_never_completes_holds_a_bounded_number_of_others() {
+    let mut walk = Walk::new(0, Settings { gap: 4, transfers: false });
+    walk.create(1, &OPENING);
+    let never = Id { number: 7, ..id(1) };
+    walk.begin(never, &BEGIN);
+    let more = 3;
+    for _ in 0..MOST_PENDING + more {
+        walk.begin(id(1), &BEGIN);
+        walk.complete(id(1), 1, Some(1));
+    }
+    assert!(walk.files[&OPENING.file].pending.len() <= MOST_PENDING);
+    // It ends after all, and is left out.
+    walk.complete(never, 2, Some(1));
+    let walked = walk.finish();
+    assert_eq!(walked.facts[&OPENING.file].accesses[0].operations, (MOST_PENDING + more) as u64);
+    assert_eq!(walked.findings.0[&Finding::NeverComplete], 1);
+}

@@ -179,7 +179,13 @@ mod tests {
         ]
         .into_iter()
         .enumerate()
-        .map(|(number, paths)| WalkedProcess { number, paths, locations: Vec::new(), work: None });
+        .map(|(number, paths)| WalkedProcess {
+            number,
+            paths,
+            locations: Vec::new(),
+            work: None,
+            file_times: Box::default(),
+        });
         let processes: Vec<WalkedProcess> = processes.collect();
         // The second process numbers its call paths in another order.
         let mut severe = SevereWaits::default();

@@ -134,11 +134,11 @@ impl ProgramGenerator {
         let operation = self.matching_id();
         self.of_all(file, call, |generator, rank, thread, is_end| {
             if is_end {
-                generator.step(rank, thread, Step::File(name.clone(), OfFile::Complete(operation)));
+                generator.step(rank, thread, Step::File(name.clone(), OfFile::Complete(operation, 0)));
                 return generator.leave(rank, thread);
             }
             let mode = if generator.breaks() { 1 - mode.min(1) } else { mode };
-            let begin = OfFile::Begin { operation, mode, flags: COLLECTIVE };
+            let begin = OfFile::Begin { operation, mode, flags: COLLECTIVE, bytes: 0 };
             generator.step(rank, thread, Step::File(name.clone(), begin));
         });
     }
@@ -156,7 +156,7 @@ impl ProgramGenerator {
         let (call, flags) =
             if is_started { ("MPI_File_iwrite", NON_BLOCKING) } else { ("MPI_File_write", 0) };
         let mut thread = self.enter_alone(rank, call);
-        let begin = OfFile::Begin { operation, mode: 1, flags };
+        let begin = OfFile::Begin { operation, mode: 1, flags, bytes: 0 };
         self.step(rank, thread, Step::File(name.clone(), begin));
         if is_started {
             self.leave(rank, thread);
@@ -165,7 +165,7 @@ impl ProgramGenerator {
             thread = self.enter_alone(rank, call);
         }
         self.pass(rank, 0);
-        self.step(rank, thread, Step::File(name, OfFile::Complete(operation)));
+        self.step(rank, thread, Step::File(name, OfFile::Complete(operation, 0)));
         self.leave(rank, thread);
     }
 
@@ -180,7 +180,7 @@ impl ProgramGenerator {
                 return generator.leave(rank, thread);
             }
             let mode = if generator.breaks() { 1 - mode } else { mode };
-            let begin = OfFile::Begin { operation, mode, flags: COLLECTIVE | NON_BLOCKING };
+            let begin = OfFile::Begin { operation, mode, flags: COLLECTIVE | NON_BLOCKING, bytes: 0 };
             generator.step(rank, thread, Step::File(name.clone(), begin));
             begun.push((rank, generator.processes[rank].now));
         });
@@ -200,7 +200,7 @@ impl ProgramGenerator {
                 self.wait_for(rank, latest.max(time));
             }
             self.pass(rank, 0);
-            self.step(rank, thread, Step::File(name.clone(), OfFile::Complete(operation)));
+            self.step(rank, thread, Step::File(name.clone(), OfFile::Complete(operation, 0)));
             self.leave(rank, thread);
         }
     }
@@ -224,8 +224,8 @@ impl ProgramGenerator {
         let (file, operation) = one.file?;
         let mode = u8::from(one.call.contains("write"));
         let mode = if is_begin && self.breaks() { 1 - mode } else { mode };
-        let begin = OfFile::Begin { operation, mode, flags: COLLECTIVE | NON_BLOCKING };
-        let what = if is_begin { begin } else { OfFile::Complete(operation) };
+        let begin = OfFile::Begin { operation, mode, flags: COLLECTIVE | NON_BLOCKING, bytes: 0 };
+        let what = if is_begin { begin } else { OfFile::Complete(operation, 0) };
         Some(Step::File(self.files[file].name.clone(), what))
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
         "wend" | "group-sync" | "lock" | "unlock" | "put" | "get" | "atomic" | "accessed" => {
             at_window(word, words)?
         }
-        "create" | "destroy" | "transfer" | "transferred" => of_file(word, words)?,
+        "create" | "destroy" | "transfer" | "transferred" | "cancelled" | "seek" => of_file(word, words)?,
         "end" => {
             let name = words.word("operation")?;
             let operation = operation(name).ok_or_else(|| format!("unknown operation {name}"))?;
@@ -149,8 +149,8 @@ fn at_window(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
 /// An event of a file.
 fn of_file(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
     let file = words.word("file")?.to_owned();
-    let options = words.options(&["id", "mode", "flags"])?;
-    let operation = number(&options, "id", 0)?;
+    let options = words.options(&["id", "mode", "flags", "bytes", "to"])?;
+    let (operation, bytes) = (number(&options, "id", 0)?, number(&options, "bytes", 0)?);
     let event = match word {
         "create" => OfFile::Create,
         "destroy" => OfFile::Destroy,
@@ -158,8 +158,11 @@ fn of_file(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
             operation,
             mode: number(&options, "mode", 1)?,
             flags: number(&options, "flags", COLLECTIVE)?,
+            bytes,
         },
-        _ => OfFile::Complete(operation),
+        "cancelled" => OfFile::Cancel(operation),
+        "seek" => OfFile::Seek(number(&options, "to", 0)?),
+        _ => OfFile::Complete(operation, bytes),
     };
     Ok(Step::File(file, event))
 }

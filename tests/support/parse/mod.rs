@@ -229,8 +229,8 @@ impl Parser {
         }
         let step = match word {
             "with" => {
-                let (known, event) = words.rest().split_once(':').ok_or("no colon")?;
-                let known = attributes(&self.case.trace, &mut Words { rest: known })?;
+                let (known, event) = words.rest().split_once(": ").ok_or("no colon")?;
+                let known = attributes(&mut self.case.trace, &mut Words { rest: known })?;
                 let mut words = Words { rest: event };
                 Step::WithAttributes(Box::new(step(words.word("event")?, &mut words)?), known)
             }
@@ -276,15 +276,8 @@ impl Parser {
 
 /// Attributes of an event. Communicators are numbered as in [`Trace::communicators`], behind the world and that of a process
 /// alone.
-fn attributes(trace: &Trace, words: &mut Words<'_>) -> Result<Vec<(&'static str, u64)>, String> {
+fn attributes(trace: &mut Trace, words: &mut Words<'_>) -> Result<Vec<(&'static str, u64)>, String> {
     let mut known = Vec::new();
-    let communicator = |name: &str| match ["world", "self"].into_iter().position(|known| known == name) {
-        Some(at) => Ok(at as u64),
-        None => {
-            let at = trace.communicators.iter().position(|known| known.0 == name);
-            at.map(|at| at as u64 + 2).ok_or(format!("no communicator {name}"))
-        }
-    };
     while let Some(word) = words.next() {
         known.push(match word {
             "unrecorded" => (attributes::UNRECORDED, words.number("value")?),
@@ -294,9 +287,9 @@ fn attributes(trace: &Trace, words: &mut Words<'_>) -> Result<Vec<(&'static str,
             "whole" => (attributes::COUNTED, 2),
             "source" => (attributes::PROBE_SOURCE, words.number("value")?),
             "tag" => (attributes::PROBE_TAG, words.number("value")?),
-            "comm" => (attributes::PROBE_COMM, communicator(words.word("communicator")?)?),
-            "in" => (attributes::NEIGHBORS_IN, communicator(words.word("communicator")?)?),
-            "out" => (attributes::NEIGHBORS_OUT, communicator(words.word("communicator")?)?),
+            "comm" => (attributes::PROBE_COMM, communicator(trace, words.word("communicator")?)?),
+            "in" => (attributes::NEIGHBORS_IN, communicator(trace, words.word("communicator")?)?),
+            "out" => (attributes::NEIGHBORS_OUT, communicator(trace, words.word("communicator")?)?),
             "persistent" => (attributes::PERSISTENT_OPERATION, words.number("value")?),
             "partitioned" => (attributes::PARTITIONED, words.number("value")?),
             "file" => {
@@ -304,10 +297,33 @@ fn attributes(trace: &Trace, words: &mut Words<'_>) -> Result<Vec<(&'static str,
                 let at = trace.files.iter().position(|(known, _)| known == name);
                 (attributes::FILE, at.ok_or_else(|| format!("no file {name}"))? as u64)
             }
+            "offset" => ("Offset", words.number("value")?),
+            "view" => ("View", words.number("value")?),
+            "etype" => ("ViewEtype", words.number("value")?),
+            "size" => ("ViewSize", words.number("value")?),
+            "extent" => ("ViewExtent", words.number("value")?),
+            "pieces" => ("ViewPieces", words.number("value")?),
+            "file-size" => ("FileSize", words.number("value")?),
+            "type" | "hints" => {
+                // Semicolons end statements.
+                trace.texts.push(words.word("text")?.replace('|', ";"));
+                (if word == "type" { "ViewType" } else { "Hints" }, trace.texts.len() as u64 - 1)
+            }
             _ => return Err(format!("unknown attribute {word}")),
         });
     }
     Ok(known)
+}
+
+/// The number of a communicator in attributes.
+fn communicator(trace: &Trace, name: &str) -> Result<u64, String> {
+    match ["world", "self"].into_iter().position(|known| known == name) {
+        Some(at) => Ok(at as u64),
+        None => {
+            let at = trace.communicators.iter().position(|known| known.0 == name);
+            at.map(|at| at as u64 + 2).ok_or(format!("no communicator {name}"))
+        }
+    }
 }
 
 fn semantics(word: &str) -> Result<Vec<Semantics>, String> {

@@ -1,5 +1,7 @@
 //! Attributes of events for what OTF2 has no records or fields for.
 
+use std::collections::HashMap;
+
 use model::attributes;
 use otf2::{Attribute, MappingType, Value, ValueType};
 
@@ -7,7 +9,7 @@ use crate::support::trace::{Members, StreamKind, Trace};
 
 /// Attributes of events, with references from 7 on; those of gaps are defined together, in traces that use one of them, the
 /// others only if they are used.
-pub(super) const ATTRIBUTES: [&str; 12] = [
+pub(super) const ATTRIBUTES: [&str; 21] = [
     attributes::UNRECORDED,
     attributes::POSTED,
     attributes::DISORDERED,
@@ -20,15 +22,24 @@ pub(super) const ATTRIBUTES: [&str; 12] = [
     attributes::PERSISTENT_OPERATION,
     attributes::PARTITIONED,
     attributes::FILE,
+    "Offset",
+    "View",
+    "ViewEtype",
+    "ViewSize",
+    "ViewExtent",
+    "ViewPieces",
+    "FileSize",
+    "ViewType",
+    "Hints",
 ];
 pub(super) const GAPS: std::ops::Range<usize> = 0..4;
 pub(super) const FIRST_ATTRIBUTE: u32 = 7;
 
-/// `local` tells how the location numbers a definition.
+/// `local` tells how the location numbers a definition; `strings` are references of texts.
 pub(super) fn attribute(
     trace: &Trace,
     &(name, value): &(&str, u64),
-    local: &dyn Fn(MappingType, u32) -> u32,
+    (local, strings): (&dyn Fn(MappingType, u32) -> u32, &HashMap<String, u32>),
 ) -> Attribute {
     let at = ATTRIBUTES.iter().position(|known| *known == name).expect("a known attribute") as u32;
     let bits = match name {
@@ -40,6 +51,7 @@ pub(super) fn attribute(
         }
         attributes::FILE => local(MappingType::IoHandle, value as u32).into(),
         attributes::NEIGHBORS_IN | attributes::NEIGHBORS_OUT => group_of(trace, value),
+        "ViewType" | "Hints" => local(MappingType::String, strings[&trace.texts[value as usize]]).into(),
         _ => value,
     };
     Attribute { attribute: FIRST_ATTRIBUTE + at, value: Value { kind: kind(name), bits } }
@@ -52,6 +64,7 @@ pub(super) fn kind(name: &str) -> ValueType {
         attributes::PROBE_COMM => ValueType::COMM,
         attributes::NEIGHBORS_IN | attributes::NEIGHBORS_OUT => ValueType::GROUP,
         attributes::FILE => ValueType::IO_HANDLE,
+        "ViewType" | "Hints" => ValueType::STRING,
         _ => ValueType::UINT64,
     }
 }

@@ -89,7 +89,7 @@ impl Names {
             events.push((
                 *time,
                 event,
-                attributes.iter().map(|known| attribute(trace, known, &local)).collect(),
+                attributes.iter().map(|known| attribute(trace, known, (&local, &self.string_of))).collect(),
             ));
         }
         if let (Some(_), Some((_, last))) = (program, times) {
@@ -199,14 +199,20 @@ fn of_file(event: &OfFile, handle: u32) -> Event<'static> {
     match *event {
         OfFile::Create => Event::IoCreateHandle { handle, mode: 0, creation_flags: 0, status_flags: 0 },
         OfFile::Destroy => Event::IoDestroyHandle { handle },
-        OfFile::Begin { operation, mode, flags } => Event::IoOperationBegin {
+        OfFile::Begin { operation, mode, flags, bytes } => Event::IoOperationBegin {
             handle,
             mode,
             operation_flags: flags,
-            bytes_request: 0,
+            bytes_request: bytes,
             matching_id: operation,
         },
-        OfFile::Complete(matching_id) => Event::IoOperationComplete { handle, bytes_result: 0, matching_id },
+        OfFile::Complete(matching_id, bytes_result) => {
+            Event::IoOperationComplete { handle, bytes_result, matching_id }
+        }
+        OfFile::Cancel(matching_id) => Event::IoOperationCancelled { handle, matching_id },
+        OfFile::Seek(to) => {
+            Event::IoSeek { handle, offset_request: to.cast_signed(), whence: 0, offset_result: to }
+        }
     }
 }
 

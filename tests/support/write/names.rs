@@ -102,5 +102,6 @@ impl Names {
             self.string(name);
         }
         self.string("prog.c");
+        trace.texts.iter().for_each(|text| _ = self.string(text));
     }
 }

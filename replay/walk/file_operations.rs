@@ -75,20 +75,20 @@ struct Place {
 /// Where operations begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Begins {
-    AtOffset,
-    AtPointer,
+    Offset,
+    Pointer,
     /// At the shared pointer, which others move as well.
-    AtShared,
+    SharedPointer,
 }
 
 impl Begins {
     fn of_call(name: &str) -> Begins {
         let plain = mpi::plain(name);
         match plain.strip_prefix("file_") {
-            Some(call) if call.contains("_shared") || call.contains("_ordered") => Begins::AtShared,
-            Some(call) if call.contains("_at") => Begins::AtOffset,
-            None if name.starts_with("pread") || name.starts_with("pwrite") => Begins::AtOffset,
-            _ => Begins::AtPointer,
+            Some(call) if call.contains("_shared") || call.contains("_ordered") => Begins::SharedPointer,
+            Some(call) if call.contains("_at") => Begins::Offset,
+            None if name.starts_with("pread") || name.starts_with("pwrite") => Begins::Offset,
+            _ => Begins::Pointer,
         }
     }
 }
@@ -107,19 +107,19 @@ impl Place {
     /// Goes on with an operation of so many bytes; returns how far it is from the one before.
     fn go(&mut self, begins: Begins, offset: Option<u64>, bytes: u64) -> Option<u64> {
         let begin = match begins {
-            Begins::AtOffset => offset.and_then(|offset| self.bytes(offset)),
-            Begins::AtPointer => self.pointer,
-            Begins::AtShared => None,
+            Begins::Offset => offset.and_then(|offset| self.bytes(offset)),
+            Begins::Pointer => self.pointer,
+            Begins::SharedPointer => None,
         };
-        let jump = match begins == Begins::AtPointer && self.is_at_pointer {
+        let jump = match begins == Begins::Pointer && self.is_at_pointer {
             true => Some(0),
             false => begin.zip(self.end).map(|(begin, end)| begin.abs_diff(end)),
         };
         self.end = begin.filter(|_| bytes != u64::MAX).map(|begin| begin.saturating_add(bytes));
-        if begins == Begins::AtPointer {
+        if begins == Begins::Pointer {
             self.pointer = self.end;
         }
-        self.is_at_pointer = begins == Begins::AtPointer;
+        self.is_at_pointer = begins == Begins::Pointer;
         jump
     }
 }
@@ -231,51 +231,51 @@ mod tests {
     #[test]
     fn calls_begin_where_their_names_say() {
         let of = Begins::of_call;
-        assert_eq!(of("MPI_File_write_at_all"), Begins::AtOffset);
-        assert_eq!(of("MPI_File_iread_at"), Begins::AtOffset);
-        assert_eq!(of("MPI_File_read_all"), Begins::AtPointer);
-        assert_eq!(of("MPI_File_write_ordered_begin"), Begins::AtShared);
-        assert_eq!(of("pwrite64"), Begins::AtOffset);
-        assert_eq!(of("write"), Begins::AtPointer);
+        assert_eq!(of("MPI_File_write_at_all"), Begins::Offset);
+        assert_eq!(of("MPI_File_iread_at"), Begins::Offset);
+        assert_eq!(of("MPI_File_read_all"), Begins::Pointer);
+        assert_eq!(of("MPI_File_write_ordered_begin"), Begins::SharedPointer);
+        assert_eq!(of("pwrite64"), Begins::Offset);
+        assert_eq!(of("write"), Begins::Pointer);
     }
 
     #[test]
     fn operations_that_follow_each_other_have_no_jump_between_them() {
         let mut place = Place::new(Some(0), Some(1));
-        assert_eq!(place.go(Begins::AtPointer, None, 8), None);
-        assert_eq!(place.go(Begins::AtPointer, None, 8), Some(0));
-        assert_eq!(place.go(Begins::AtOffset, Some(16), 8), Some(0));
-        assert_eq!(place.go(Begins::AtOffset, Some(100), 8), Some(76));
-        assert_eq!(place.go(Begins::AtOffset, Some(8), 8), Some(100));
+        assert_eq!(place.go(Begins::Pointer, None, 8), None);
+        assert_eq!(place.go(Begins::Pointer, None, 8), Some(0));
+        assert_eq!(place.go(Begins::Offset, Some(16), 8), Some(0));
+        assert_eq!(place.go(Begins::Offset, Some(100), 8), Some(76));
+        assert_eq!(place.go(Begins::Offset, Some(8), 8), Some(100));
         // The pointer was not moved by those with offsets.
-        assert_eq!(place.go(Begins::AtPointer, None, 8), Some(0));
+        assert_eq!(place.go(Begins::Pointer, None, 8), Some(0));
     }
 
     #[test]
     fn operations_at_the_pointer_follow_each_other_wherever_it_is() {
         let mut place = Place::new(None, Some(1));
-        assert_eq!(place.go(Begins::AtPointer, None, 8), None);
-        assert_eq!(place.go(Begins::AtPointer, None, 8), Some(0));
-        assert_eq!(place.go(Begins::AtOffset, Some(0), 8), None);
-        assert_eq!(place.go(Begins::AtPointer, None, 8), None);
+        assert_eq!(place.go(Begins::Pointer, None, 8), None);
+        assert_eq!(place.go(Begins::Pointer, None, 8), Some(0));
+        assert_eq!(place.go(Begins::Offset, Some(0), 8), None);
+        assert_eq!(place.go(Begins::Pointer, None, 8), None);
     }
 
     #[test]
     fn jumps_are_unknown_at_the_shared_pointer_and_at_offsets_in_unknown_units() {
         let mut place = Place::new(Some(0), Some(1));
-        place.go(Begins::AtPointer, None, 8);
-        assert_eq!(place.go(Begins::AtShared, None, 8), None);
-        assert_eq!(place.go(Begins::AtOffset, Some(8), 8), None, "nothing is known of the end before");
+        place.go(Begins::Pointer, None, 8);
+        assert_eq!(place.go(Begins::SharedPointer, None, 8), None);
+        assert_eq!(place.go(Begins::Offset, Some(8), 8), None, "nothing is known of the end before");
         let mut place = Place::new(Some(0), None);
-        place.go(Begins::AtPointer, None, 8);
-        assert_eq!(place.go(Begins::AtOffset, Some(1), 8), None);
+        place.go(Begins::Pointer, None, 8);
+        assert_eq!(place.go(Begins::Offset, Some(1), 8), None);
     }
 
     #[test]
     fn offsets_are_in_etypes_of_the_view() {
         let mut place = Place::new(Some(0), Some(8));
-        place.go(Begins::AtPointer, None, 24);
-        assert_eq!(place.go(Begins::AtOffset, Some(3), 8), Some(0));
-        assert_eq!(place.go(Begins::AtOffset, Some(u64::MAX), 8), None);
+        place.go(Begins::Pointer, None, 24);
+        assert_eq!(place.go(Begins::Offset, Some(3), 8), Some(0));
+        assert_eq!(place.go(Begins::Offset, Some(u64::MAX), 8), None);
     }
 }

@@ -347,13 +347,13 @@ fn collective_calls_on_files_tell_which_file() {
     let expected = |rank| {
         let lines = |file| {
             [("set_view", " View=16"), ("set_size", ""), ("preallocate", "")]
-                .map(|(function, more)| format!("MPI_File_{function} Leave File={file}{more}"))
+                .map(|(function, more)| format!("MPI_File_{function} Leave Handle={file}{more}"))
         };
         let (common, own) = (lines(0), lines(1));
         if rank == 0 { common.to_vec() } else { [common, own].concat() }
     };
     let program = ("file_sizes", "calls/file_sizes.c", 2);
-    expect(program, |experiment| attributes(experiment, &["File", "View"]), expected);
+    expect(program, |experiment| attributes(experiment, &["Handle", "View"]), expected);
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub enum Task {
         /// Variables for the recorder that the environment does not have, or has with other values.
         variables: Vec<(&'static str, String)>,
         /// All settings.
-        settings: Settings,
+        settings: Box<Settings>,
     },
     /// Complete archives.
     Finish {
@@ -168,7 +168,7 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
         variables.push((variable.name, value));
     }
     let command = matches.get_many::<OsString>("command").into_iter().flatten().cloned().collect();
-    Ok(Task::Record { command, variables, settings })
+    Ok(Task::Record { command, variables, settings: Box::new(settings) })
 }
 
 /// Parses the variables in a configuration file.

@@ -218,6 +218,7 @@ int main(int argc, char **argv) {
     COLLECTIVE(MPI_Barrier(MPI_COMM_WORLD));
     file = open_file(MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
     close_file(&file);
+    EXPECT(IoDeleteFile);
     COLLECTIVE(MPI_Barrier(MPI_COMM_WORLD));
 
     /* A file that is not there cannot be opened, and leaves no handle. */

@@ -39,14 +39,7 @@ pub(crate) fn options(experiment: &Path, report: &Path) -> Options {
 pub(crate) fn walk(archive: &Archive) -> Result<f64, Box<dyn Error>> {
     let trace = Trace::new(archive.definitions()?, Semantics::Corrected)?;
     let metrics = Metrics::new(false, Semantics::Corrected);
-    let notes = Notes {
-        positions: Positions::Nothing,
-        scheme: None,
-        has_steps: false,
-        has_marks: false,
-        windows: None,
-        io: None,
-    };
+    let notes = Notes::of(Positions::Nothing);
     fastest(3, || {
         for process in 0..trace.processes.len() {
             let files = walk::open(archive, &trace, process)?;

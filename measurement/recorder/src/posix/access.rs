@@ -6,7 +6,9 @@ use std::mem::ManuallyDrop;
 use call_paths::{RegionBase, Registers};
 use recording::paths::{FILE_FUNCTION, NO_PARENT};
 
+use super::descriptors::{self, OpenFile};
 use super::inner::{self, MpiFile};
+use super::keeping_errno;
 use crate::clock::now;
 use crate::inside::Inside;
 use crate::process::{self, Process};
@@ -105,6 +107,28 @@ impl Access {
     pub(super) fn thread(&mut self) -> &mut Thread {
         &mut self.thread
     }
+}
+
+/// Makes a call for a descriptor; if that is recorded, between enter and leave. `record` gets what the function has returned, and
+/// finds `errno` as that has left it.
+#[inline(always)]
+pub(super) fn by_descriptor(
+    function: u32,
+    registers: Registers,
+    descriptor: i32,
+    real: impl FnOnce() -> usize,
+    record: impl FnOnce(&mut Access, OpenFile, usize),
+) -> usize {
+    let Some(file) = descriptors::find(descriptor) else { return real() };
+    let Some(mut access) = Access::lock() else { return real() };
+    access.enter(registers, function, now());
+    let result = real();
+    access.end_at(now());
+    keeping_errno(|| {
+        record(&mut access, file, result);
+        drop(access);
+    });
+    result
 }
 
 impl Drop for Access {

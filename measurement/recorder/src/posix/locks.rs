@@ -2,10 +2,8 @@
 
 use call_paths::Registers;
 
-use super::access::Access;
+use super::access::{Access, by_descriptor};
 use super::descriptors::{self, OpenFile};
-use super::keeping_errno;
-use crate::clock::now;
 use crate::record;
 
 /// OTF2's types of locks.
@@ -84,20 +82,14 @@ fn lock(
     request: impl FnOnce() -> Request,
     real: impl FnOnce() -> usize,
 ) -> usize {
-    let Some(file) = descriptors::find(descriptor) else { return real() };
-    let Some(mut access) = Access::lock() else { return real() };
-    access.enter(registers, function, now());
-    let result = real();
-    let end = access.end_at(now());
-    // SAFETY: the C library has a place for each thread.
-    let error = if result as i32 == 0 { 0 } else { unsafe { *libc::__errno_location() } };
-    keeping_errno(|| {
+    by_descriptor(function, registers, descriptor, real, |access, file, result| {
+        // SAFETY: the C library has a place for each thread.
+        let error = if result as i32 == 0 { 0 } else { unsafe { *libc::__errno_location() } };
         if [0, libc::EAGAIN, libc::EACCES].contains(&error) {
-            asked(&mut access, end, (descriptor, file), request(), error == 0);
+            let (_, end) = access.times();
+            asked(access, end, (descriptor, file), request(), error == 0);
         }
-        drop(access);
-    });
-    result
+    })
 }
 
 /// Records what has become of a request.

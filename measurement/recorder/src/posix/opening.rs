@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 use call_paths::Registers;
 use recording::attributes::{FILE_SIZE, UINT64};
 
-use super::access::Access;
+use super::access::{Access, by_descriptor};
 use super::choice::{FileState, OpenPath};
 use super::descriptors::{self, OpenFile};
 use super::handles::Opening;
@@ -30,13 +30,16 @@ const CREATION: [(i32, u64); 7] = [
 /// OTF2's flag for a file without a name. Its flag of `open` has that of directories in it.
 const TEMPORARY: u64 = 128;
 
-/// OTF2's `IoStatusFlag` for flags of `open`. `O_SYNC` has `O_DSYNC` in it.
+/// The bit that `O_SYNC` has besides `O_DSYNC`.
+const SYNC_ONLY: i32 = libc::O_SYNC & !libc::O_DSYNC;
+
+/// OTF2's `IoStatusFlag` for flags of `open`.
 const STATUS: [(i32, u64); 8] = [
     (libc::O_CLOEXEC, 1),
     (libc::O_APPEND, 2),
     (libc::O_NONBLOCK, 4),
     (libc::O_ASYNC, 8),
-    (libc::O_SYNC, 16),
+    (SYNC_ONLY, 16),
     (libc::O_DSYNC, 32),
     (libc::O_DIRECT, 64),
     (libc::O_NOATIME, 128),
@@ -51,14 +54,9 @@ fn creation(flags: i32) -> u64 {
 
 /// Returns OTF2's status flags.
 fn status(flags: i32) -> u64 {
-    let flags = if flags & libc::O_SYNC == libc::O_SYNC { flags & !libc::O_DSYNC | SYNC_ONLY } else { flags };
-    let own = STATUS.iter().filter(|(flag, _)| *flag != libc::O_SYNC);
-    let others = own.filter(|(flag, _)| flags & flag != 0).fold(0, |all, (_, flag)| all | flag);
-    others | if flags & SYNC_ONLY != 0 { 16 } else { 0 }
+    let is_sync = flags & SYNC_ONLY != 0;
+    translated(&STATUS, if is_sync { flags & !libc::O_DSYNC } else { flags })
 }
-
-/// The bit that `O_SYNC` has besides `O_DSYNC`.
-const SYNC_ONLY: i32 = libc::O_SYNC & !libc::O_DSYNC;
 
 fn translated(table: &[(i32, u64)], flags: i32) -> u64 {
     table.iter().filter(|(flag, _)| flags & flag != 0).fold(0, |all, (_, flag)| all | flag)
@@ -279,21 +277,16 @@ pub(super) fn control(
     match command {
         libc::F_DUPFD => duplicate(function, registers, descriptor, 0, real),
         libc::F_DUPFD_CLOEXEC => duplicate(function, registers, descriptor, libc::O_CLOEXEC, real),
-        libc::F_SETFL => {
-            let Some(file) = descriptors::find(descriptor) else { return real() };
-            let Some(mut access) = Access::lock() else { return real() };
-            access.enter(registers, function, now());
-            let result = real();
-            let end = access.end_at(now());
-            if result as i32 == 0 {
-                let flags = argument as i32;
-                descriptors::set(descriptor, Some(OpenFile { appends: flags & libc::O_APPEND != 0, ..file }));
-                let events = &mut access.thread().events;
-                record::io_change_status_flags(events, end, file.handle.into(), status(flags));
+        libc::F_SETFL => by_descriptor(function, registers, descriptor, real, |access, file, result| {
+            if result as i32 != 0 {
+                return;
             }
-            keeping_errno(|| drop(access));
-            result
-        }
+            let flags = argument as i32;
+            descriptors::set(descriptor, Some(OpenFile { appends: flags & libc::O_APPEND != 0, ..file }));
+            let (_, end) = access.times();
+            let events = &mut access.thread().events;
+            record::io_change_status_flags(events, end, file.handle.into(), status(flags));
+        }),
         libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => {
             lock_range(function, registers, (descriptor, argument), real)
         }

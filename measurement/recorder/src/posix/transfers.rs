@@ -6,7 +6,7 @@
 use call_paths::Registers;
 use recording::attributes::{FILE_SIZE, HANDLE, IO_HANDLE, OFFSET, UINT64};
 
-use super::access::Access;
+use super::access::{Access, by_descriptor};
 use super::descriptors::{self, OpenFile};
 use super::keeping_errno;
 use crate::clock::now;
@@ -58,17 +58,13 @@ pub(super) fn transfer(
     transfer: Transfer,
     real: impl FnOnce() -> usize,
 ) -> usize {
-    let Some(file) = descriptors::find(transfer.descriptor) else { return real() };
-    let Some(mut access) = Access::lock() else { return real() };
-    access.enter(registers, function, now());
-    let result = real();
-    access.end_at(now());
-    keeping_errno(|| transferred(access, file, transfer, result as isize));
-    result
+    by_descriptor(function, registers, transfer.descriptor, real, |access, file, result| {
+        transferred(access, file, transfer, result as isize);
+    })
 }
 
-/// Records a transfer that has succeeded, and leaves the call.
-fn transferred(mut access: Access, file: OpenFile, transfer: Transfer, result: isize) {
+/// Records a transfer that has succeeded.
+fn transferred(access: &mut Access, file: OpenFile, transfer: Transfer, result: isize) {
     let Ok(moved) = u64::try_from(result) else { return };
     let Transfer { descriptor, mode, mut offset, bytes } = transfer;
     if mode == WRITE && file.appends && offset.is_none() {
@@ -140,12 +136,8 @@ pub(super) fn seek(
     (descriptor, offset, whence): (i32, i64, i32),
     real: impl FnOnce() -> usize,
 ) -> usize {
-    let Some(file) = descriptors::find(descriptor) else { return real() };
-    let Some(mut access) = Access::lock() else { return real() };
-    access.enter(registers, function, now());
-    let result = real();
-    let end = access.end_at(now());
-    keeping_errno(|| {
+    by_descriptor(function, registers, descriptor, real, |access, file, result| {
+        let (_, end) = access.times();
         // The five ways of moving it have OTF2's numbers.
         if let (Ok(position), 0..=4) = (u64::try_from(result as i64), whence) {
             let events = &mut access.thread().events;
@@ -154,9 +146,7 @@ pub(super) fn seek(
             }
             record::io_seek(events, end, file.handle.into(), offset as u64, whence as u8, position);
         }
-        drop(access);
-    });
-    result
+    })
 }
 
 /// Makes a call that brings what was written to the device.
@@ -167,19 +157,12 @@ pub(super) fn flush(
     descriptor: i32,
     real: impl FnOnce() -> usize,
 ) -> usize {
-    let Some(file) = descriptors::find(descriptor) else { return real() };
-    let Some(mut access) = Access::lock() else { return real() };
-    access.enter(registers, function, now());
-    let result = real();
-    access.end_at(now());
-    keeping_errno(|| {
+    by_descriptor(function, registers, descriptor, real, |access, file, result| {
         if result as i32 == 0 {
             let times = access.times();
             operation(access.thread(), times, file, (FLUSH, None), (UNKNOWN, UNKNOWN));
         }
-        drop(access);
-    });
-    result
+    })
 }
 
 /// Makes a call that sets the size of a file; `size` is what it has at least then, or exactly. There is no record of
@@ -191,12 +174,8 @@ pub(super) fn resize(
     (descriptor, size, is_exact): (i32, u64, bool),
     real: impl FnOnce() -> usize,
 ) -> usize {
-    let Some(file) = descriptors::find(descriptor) else { return real() };
-    let Some(mut access) = Access::lock() else { return real() };
-    access.enter(registers, function, now());
-    let result = real();
-    let end = access.end_at(now());
-    keeping_errno(|| {
+    by_descriptor(function, registers, descriptor, real, |access, file, result| {
+        let (_, end) = access.times();
         let handle = (HANDLE, IO_HANDLE, file.handle.into());
         let size = match result as i32 {
             0 if is_exact => Some(size),
@@ -208,7 +187,5 @@ pub(super) fn resize(
             Some(size) => events.attributes(end, &[handle, (FILE_SIZE, UINT64, size)]),
             None => events.attributes(end, &[handle]),
         }
-        drop(access);
-    });
-    result
+    })
 }

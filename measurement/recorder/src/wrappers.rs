@@ -93,18 +93,13 @@ macro_rules! indirect {
     };
 }
 
-/// Lets calls of the C library be recorded that the MPI library makes for a file, as long as the value lives.
-#[cfg(posix)]
+/// For a call of a function for files, lets calls of the C library be recorded that the MPI library makes for it, up to the end of
+/// the block.
 macro_rules! at_work {
-    ($file:expr) => {
-        crate::posix::inner::AtWork::begin($file)
-    };
-}
-
-#[cfg(not(posix))]
-macro_rules! at_work {
-    ($file:expr) => {
-        ()
+    (other, $($a:ident),*) => {};
+    (file, $file:ident $(, $a:ident)*) => {
+        #[cfg(posix)]
+        let _at_work = crate::posix::inner::AtWork::begin($file);
     };
 }
 
@@ -163,47 +158,23 @@ macro_rules! wrapper {
         // described above.
         unsafe { std::mem::transmute::<usize, unsafe extern "C-unwind" fn($(word!($a)),*) -> usize>(address) }
     }};
-    (@body plain, $layer:path, $number:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {{
-        let real = wrapper!(@real $layer, $number, ($($a: $class),*));
-        match Call::enter($number) {
-            // SAFETY: the program's own call is passed on.
-            None => unsafe { real($($a),*) },
-            // SAFETY: as above.
-            Some(_call) => unsafe { real($($a),*) },
-        }
-    }};
-    (@body hooked, $layer:path, $number:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {{
-        let real = wrapper!(@real $layer, $number, ($($a: $class),*));
-        match Call::enter($number) {
-            // SAFETY: the program's own call is passed on.
-            None => unsafe { real($($a),*) },
-            Some(mut call) => {
-                let arguments = Arguments { values: [$(normal!($class, $a)),*], wide: $wide };
-                $hook(
-                    &mut call,
-                    arguments,
-                    // SAFETY: the program's own call is passed on; hooks replace pointers to statuses only,
-                    // by valid ones.
-                    #[inline(always)]
-                    |[$($a),*]: [usize; _]| unsafe { real($($a),*) },
-                )
-            }
-        }
-    }};
-    // Of functions for files: the MPI library calls those of the C library.
-    (@body plain_file, $layer:path, $number:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {{
+    (@body plain, $($rest:tt)*) => { wrapper!(@plain other, $($rest)*) };
+    (@body plain_file, $($rest:tt)*) => { wrapper!(@plain file, $($rest)*) };
+    (@body hooked, $($rest:tt)*) => { wrapper!(@hooked other, $($rest)*) };
+    (@body hooked_file, $($rest:tt)*) => { wrapper!(@hooked file, $($rest)*) };
+    (@plain $about:ident, $layer:path, $number:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {{
         let real = wrapper!(@real $layer, $number, ($($a: $class),*));
         match Call::enter($number) {
             // SAFETY: the program's own call is passed on.
             None => unsafe { real($($a),*) },
             Some(_call) => {
-                let _at_work = at_work!([$($a),*][0]);
+                at_work!($about, $($a),*);
                 // SAFETY: as above.
                 unsafe { real($($a),*) }
             }
         }
     }};
-    (@body hooked_file, $layer:path, $number:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {{
+    (@hooked $about:ident, $layer:path, $number:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {{
         let real = wrapper!(@real $layer, $number, ($($a: $class),*));
         match Call::enter($number) {
             // SAFETY: the program's own call is passed on.
@@ -215,7 +186,7 @@ macro_rules! wrapper {
                     arguments,
                     #[inline(always)]
                     |[$($a),*]: [usize; _]| {
-                        let _at_work = at_work!([$($a),*][0]);
+                        at_work!($about, $($a),*);
                         // SAFETY: the program's own call is passed on; hooks replace pointers to statuses only,
                         // by valid ones.
                         unsafe { real($($a),*) }

@@ -2,7 +2,6 @@
 
 use rules::{ABSENT, Rules, Type};
 
-use super::schema;
 use super::sequence::{OfProcess, whole};
 use super::table::{Field, Of, RowTable, RowsAre};
 use crate::ids::ReportPath;
@@ -72,15 +71,13 @@ pub(super) const FILES: RowTable<FileRow> = RowTable {
 
 /// Whether any rule is over operations on files.
 pub(crate) fn reads_files(rules: &Rules) -> bool {
-    let tables = schema::schema().tables;
-    rules.tables().into_iter().any(|over| tables[over.table].name == FILES.name)
+    rules.over(FILES.name).is_some()
 }
 
 /// Gives the rows of a process, in the order of their ends.
 pub(super) fn rows(of: OfProcess<'_>, operations: &[FileOperation], mut give: impl FnMut(FileRow)) {
     for &operation in operations {
-        let path = of.numbers.get(operation.path.index()).copied().filter(|path| !path.is_none());
-        if let Some(path) = path {
+        if let Some(path) = of.path(operation.path) {
             give(FileRow { path, region: of.paths.region(path), rank: of.rank, operation });
         }
     }

@@ -108,10 +108,8 @@ pub(super) fn rows(
     (sums, begin): (&CallSums, Ticks),
     mut give: impl FnMut(usize, InstanceRow),
 ) {
-    let path =
-        |visit: &EventVisit| of.numbers.get(visit.path.index()).copied().filter(|path| !path.is_none());
     let mut row = |first: &EventVisit, last: &EventVisit| {
-        let (Some(path), Some(end_path)) = (path(first), path(last)) else { return };
+        let (Some(path), Some(end_path)) = (of.path(first.path), of.path(last.path)) else { return };
         let thread = sums.thread(first.location);
         let (from, to) = (&first.enter, &last.leave);
         let [waiting, bytes] = sums.between(thread, from.next, to.next);

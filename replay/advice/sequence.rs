@@ -7,7 +7,7 @@ use model::Ticks;
 use rules::ABSENT;
 
 use crate::communicators::Participants;
-use crate::ids::{CallId, ReportPath};
+use crate::ids::{CallId, PathId, ReportPath};
 use crate::operations::Operations;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
@@ -29,8 +29,13 @@ impl OfProcess<'_> {
     /// The call path of a call of MPI, and its region; `None` of others.
     pub(super) fn site(&self, call: CallId) -> Option<(ReportPath, u32)> {
         let site = self.operations.site(call);
-        let path = *self.numbers.get(site.path.index()).filter(|path| !path.is_none() && site.is_mpi)?;
+        let path = self.path(site.path).filter(|_| site.is_mpi)?;
         Some((path, self.paths.region(path)))
+    }
+
+    /// A call path of the process in the report; `None` if it is not there.
+    pub(super) fn path(&self, path: PathId) -> Option<ReportPath> {
+        self.numbers.get(path.index()).copied().filter(|path| !path.is_none())
     }
 
     /// The region of a call of MPI, if there is such a call.

@@ -15,7 +15,7 @@ pub(super) struct Tables<'r, 't> {
 impl<'r> Tables<'r, '_> {
     /// A table of this name, if any rule is over it.
     pub(super) fn over(&self, table: &str) -> Option<Over> {
-        self.rules.tables().into_iter().find(|over| self.schema.tables[over.table].name == table)
+        self.rules.over(table)
     }
 
     /// Makes ready to go through a table.

@@ -37,6 +37,12 @@ impl Rules {
         tables.into_iter().collect()
     }
 
+    /// The table of this name, if any rule is over it.
+    #[must_use]
+    pub fn over(&self, table: &str) -> Option<Over> {
+        self.tables().into_iter().find(|over| self.schema.tables[over.table].name == table)
+    }
+
     /// Columns of a table that its rules read, by position.
     #[must_use]
     pub fn columns(&self, over: Over) -> Vec<usize> {

@@ -8,21 +8,13 @@ use rustc_hash::FxHashMap;
 use super::asked::{Asked, Call, Handle};
 use crate::ids::PathId;
 use crate::int::to_u32;
+use crate::operations::transfers::{COLLECTIVE, FLUSH, NON_BLOCKING, READ, WRITE};
 use crate::trace::Trace;
 use crate::walk::FileAttributes;
-
-/// OTF2's flags of an operation on a file.
-const NON_BLOCKING: u32 = 1;
-const COLLECTIVE: u32 = 2;
 
 /// OTF2's flags of an open file.
 const APPEND: u32 = 2;
 const AVOID_CACHING: u32 = 64;
-
-/// OTF2's modes of operations.
-const READ: u8 = 0;
-const WRITE: u8 = 1;
-const FLUSH: u8 = 2;
 
 /// The records of one process.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ mod nonblocking;
 mod one_sided;
 mod polls;
 mod probes;
+pub(crate) mod transfers;
 
 use model::Ticks;
 use patterns::matched::{BarrierClass, CollectiveClass, Interval, LockClass};

@@ -8,15 +8,8 @@ use rustc_hash::FxHashMap;
 use super::process::ProcessWalk;
 use crate::ids::PathId;
 use crate::int::to_u32;
+use crate::operations::transfers::{COLLECTIVE, NON_BLOCKING, READ, WRITE};
 use crate::trace::Trace;
-
-/// OTF2's flags of an operation on a file.
-const NON_BLOCKING: u32 = 1;
-const COLLECTIVE: u32 = 2;
-
-/// OTF2's modes of operations that move data.
-const READ: u8 = 0;
-const WRITE: u8 = 1;
 
 /// An operation on a file that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,14 +11,8 @@ use super::stack::NONE;
 use crate::coverage::Fate;
 use crate::findings::Finding;
 use crate::int::to_u32;
+use crate::operations::transfers::{COLLECTIVE, FLUSH, NON_BLOCKING};
 use crate::operations::{Asked, Collective, Done, NonBlocking, Operations};
-
-/// OTF2's flags of an operation on a file.
-const NON_BLOCKING: u32 = 1;
-const COLLECTIVE: u32 = 2;
-
-/// OTF2's mode of an operation that flushes.
-const FLUSH: u8 = 2;
 
 /// Beyond the codes of modes: an operation whose calls are two, begin and end.
 const SPLIT: u8 = 4;

@@ -23,12 +23,17 @@ pub struct KnownAttributes {
     access: Option<KnownFileAttributes>,
 }
 
+/// The reference of the attribute of this name, if a trace defines it.
+pub(super) fn reference(definitions: &Definitions, name: &str) -> Option<u64> {
+    let names = &definitions.attributes;
+    Some(names.reference(names.iter().position(|known| known == name)?))
+}
+
 impl KnownAttributes {
     /// Finds those that a trace defines; `None` if it has none of them. Those of file access count only if they are wanted: few
     /// other events have attributes in the traces that have these.
     pub fn find(definitions: &Definitions, wants_files: bool) -> Option<KnownAttributes> {
-        let names = &definitions.attributes;
-        let find = |name: &str| Some(names.reference(names.iter().position(|known| known == name)?));
+        let find = |name| reference(definitions, name);
         let known = KnownAttributes {
             gaps: GapAttributes::find(definitions),
             source: find(attributes::PROBE_SOURCE),

@@ -3,6 +3,7 @@
 use model::Definitions;
 use otf2::{MappingType, Mappings, Value};
 
+use super::attributes::reference;
 use crate::int::low;
 
 /// Where a transfer begins, in etypes of the view.
@@ -30,9 +31,7 @@ pub(super) struct KnownFileAttributes([Option<u64>; NAMES.len()]);
 impl KnownFileAttributes {
     /// Finds those that a trace defines; `None` if it has none of them.
     pub(super) fn find(definitions: &Definitions) -> Option<KnownFileAttributes> {
-        let names = &definitions.attributes;
-        let find = |name: &str| Some(names.reference(names.iter().position(|known| known == name)?));
-        let found = NAMES.map(find);
+        let found = NAMES.map(|name| reference(definitions, name));
         found.iter().any(Option::is_some).then_some(KnownFileAttributes(found))
     }
 

@@ -6,6 +6,7 @@ use otf2::{Attributes, MappingType, Mappings};
 use patterns::matched::Interval;
 use rustc_hash::FxHashMap;
 
+use super::attributes::reference;
 use super::process::ProcessWalk;
 use crate::call_tree::NO_SITE;
 use crate::findings::Finding;
@@ -30,8 +31,7 @@ pub(super) struct GapAttributes {
 impl GapAttributes {
     /// Returns those that a trace defines; `None` if it has no counts of missing operations.
     pub(super) fn find(definitions: &Definitions) -> Option<GapAttributes> {
-        let names = &definitions.attributes;
-        let find = |name: &str| Some(names.reference(names.iter().position(|known| known == name)?));
+        let find = |name| reference(definitions, name);
         Some(GapAttributes {
             unrecorded: find(attributes::UNRECORDED),
             posted: find(attributes::POSTED),

@@ -95,8 +95,8 @@ impl CallTree {
     }
 
     /// Returns all paths, in the order of their numbers, without the hash table.
-    pub fn into_paths(self) -> Vec<CallPath> {
-        self.paths
+    pub fn into_paths(self) -> Box<[CallPath]> {
+        self.paths.into()
     }
 
     /// Returns the number of paths.

@@ -32,7 +32,7 @@ struct FirstPass {
     /// Iterations with other numbers in the program, where only some were recorded; known at worker 0.
     recorded: Option<FoundIterations>,
     /// Visits of phases by the main thread of each process of this worker.
-    visits: Vec<Vec<Visit>>,
+    visits: Vec<Box<[Visit]>>,
     /// Instances of the loops that are asked for, by location: the number of the loop's name among those, and when.
     instances: Vec<(u32, u32, Window)>,
 }
@@ -169,7 +169,7 @@ fn first_pass(
     let has_steps = parts().any(|part| matches!(part, Part::Iterations(_) | Part::Loop(_)));
     let notes = Notes { has_steps, ..Notes::of(Positions::Nothing) };
     let mut walked = job.walk(notes, times, &[], None, exchange, progress)?;
-    let visits = |walked: &mut Vec<Walked>| -> Vec<Vec<Visit>> {
+    let visits = |walked: &mut Vec<Walked>| -> Vec<Box<[Visit]>> {
         walked.iter_mut().map(|walked| std::mem::take(&mut walked.visits)).collect()
     };
     let mut first = FirstPass { corresponds: true, ..FirstPass::default() };
@@ -288,8 +288,9 @@ fn reason(job: &Job, part: &Part, first: &FirstPass, exchange: &mut dyn Exchange
         }
         Part::Phase(name, _) => {
             let number = job.phases.iter().position(|known| known == name);
-            let own = |visits: &Vec<Visit>| visits.iter().filter(|visit| Some(visit.phase.into()) == number).count();
-            let most = to_u64(first.visits.iter().map(own).max().unwrap_or(0));
+            let is_it = |visit: &&Visit| Some(visit.phase.into()) == number;
+            let own = first.visits.iter().map(|visits| visits.iter().filter(is_it).count());
+            let most = to_u64(own.max().unwrap_or(0));
             let most = share(exchange, vec![most])?.iter().map(|batch| batch[0]).max().unwrap_or(0);
             match most {
                 0 => format!("no main thread enters a region named {name}{}", trace.some_regions()),

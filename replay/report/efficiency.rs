@@ -186,8 +186,8 @@ mod tests {
     fn main_threads_that_have_not_run_count_nothing_and_those_whose_events_are_lost_are_not_known() {
         let process = |end, is_lost, work: Option<MainThreadWork>| WalkedProcess {
             number: 0,
-            paths: Vec::new(),
-            locations: vec![WalkedLocation {
+            paths: Box::default(),
+            locations: Box::new([WalkedLocation {
                 location: 0,
                 run: 0,
                 run_mpi: 0,
@@ -196,7 +196,7 @@ mod tests {
                 is_lost,
                 sampled: Vec::new(),
                 end,
-            }],
+            }]),
             work: work.map(Box::new),
             file_times: Box::default(),
         };

@@ -211,9 +211,9 @@ pub struct WalkedProcess {
     /// Position in [`Trace::processes`].
     pub number: usize,
     /// The call paths of all its locations, parents before children.
-    pub paths: Vec<CallPath>,
+    pub paths: Box<[CallPath]>,
     /// Its locations.
-    pub locations: Vec<WalkedLocation>,
+    pub locations: Box<[WalkedLocation]>,
     /// The work of its main thread; `None` if that has not run, or it is not known.
     pub work: Option<Box<MainThreadWork>>,
     /// Its calls on files, by call path and file.
@@ -250,13 +250,13 @@ pub struct Walked {
     /// The steps of each location; none unless they were noted.
     pub steps: Vec<Steps>,
     /// Events of each location between which durations are taken; none unless they were noted.
-    pub notes: Vec<Vec<Note>>,
+    pub notes: Box<[Vec<Note>]>,
     /// By location: pieces of time between these; none unless events are noted.
     pub pieces: Box<[Journal]>,
     /// Where the main thread enters and leaves phases of which efficiencies are wanted; none unless events are noted.
     pub borders: Box<[Border]>,
     /// Visits of phases by the main thread, in the order of their ends; none unless regions are phases.
-    pub visits: Vec<Visit>,
+    pub visits: Box<[Visit]>,
     /// Visits and pairs of events that rules are over; `None` if no rule is.
     pub events: Option<Box<EventInstances>>,
     /// Operations on files in the order of their ends; none unless they are noted.

@@ -38,7 +38,7 @@ const SMALL: u64 = 1 << 20;
 /// Limit of memory for an archive of this size, in bytes. Details have something of each location, and its definition may be
 /// of a few bytes.
 fn allowed(bytes: u64, locations: u64) -> u64 {
-    64 * bytes + (locations << 10) + (17 << 20)
+    64 * bytes + (locations << 10) + (16 << 20)
 }
 
 /// Size of all files of an archive.

@@ -181,8 +181,8 @@ mod tests {
         .enumerate()
         .map(|(number, paths)| WalkedProcess {
             number,
-            paths,
-            locations: Vec::new(),
+            paths: paths.into(),
+            locations: Box::default(),
             work: None,
             file_times: Box::default(),
         });

@@ -374,7 +374,8 @@ impl Job {
             has_marks: purpose.is_some(),
             windows: None,
             io: self.io.as_ref(),
-            has_file_operations: self.rules.as_ref().is_some_and(advice::reads_files),
+            has_file_operations: self.rules.as_ref().is_some_and(advice::reads_files)
+                && !trace.definitions.file_handles.is_empty(),
         };
         let mut walked = self.walk(notes, &corrected.times, windows, details.as_mut(), exchange, progress)?;
         corrected.times = Vec::new();

@@ -59,8 +59,11 @@ fn main() -> ExitCode {
         return NO_REPORT.into();
     }
     if !cli.check_rules.is_empty() {
-        let problems = replay::advice::check(&cli.check_rules);
-        return problems.map_or(ExitCode::SUCCESS, |problems| refuse_rules(&problems, speaks));
+        return match replay::advice::check(&cli.check_rules) {
+            Ok(_) if !speaks => ExitCode::SUCCESS,
+            Ok(tried) => print_text(&tried),
+            Err(problems) => refuse_rules(&problems, speaks),
+        };
     }
     if let Some(id) = &cli.print_rule {
         return match replay::advice::print(id) {
@@ -121,7 +124,8 @@ fn add_rules(options: &mut Options) -> Result<(), String> {
     if options.rules.is_empty() {
         return Ok(());
     }
-    let Some(problems) = replay::advice::check(&options.rules) else { return Ok(()) };
+    let Err(problems) = replay::advice::rules(&options.rules) else { return Ok(()) };
+    let problems = problems.to_string();
     let is_named = |name: &&String| problems.lines().any(|line| line.starts_with(&format!("{name}:")));
     let named =
         names.iter().filter(is_named).map(|name| format!("\n{name} is read as {} says", cli::REPLAY_RULES));

@@ -69,6 +69,7 @@ pub(super) struct CallRow {
     by_bytes: f64,
     bytes: i64,
     bytes_ratio: f64,
+    is_master: bool,
 }
 
 /// The table.
@@ -144,6 +145,12 @@ pub(super) const CALLS: RowTable<CallRow> = RowTable {
             about: "the share of the variance of its time between ranks that goes with that of these bytes",
             of: Of::Number(|it| it.by_bytes),
         },
+        Field {
+            name: "is_master",
+            kind: Type::Bool,
+            about: "whether the rank with most of it hands out work to others",
+            of: Of::Flag(|it| it.is_master),
+        },
     ],
 };
 
@@ -153,7 +160,7 @@ pub(super) const CALLS: RowTable<CallRow> = RowTable {
 /// If a worker failed.
 pub(super) fn rows(
     paths: &ReportPaths,
-    (work, calls): (&[WorkOfRank], &[Culprit]),
+    (work, calls, masters): (&[WorkOfRank], &[Culprit], &[i64]),
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<CallRow>, Error> {
     let mut place = vec![usize::MAX; paths.len()];
@@ -170,12 +177,12 @@ pub(super) fn rows(
     for batch in share(exchange, words)? {
         all.iter_mut().zip(wire::all::<Moments>(&batch)).for_each(|(sum, of)| sum.add(&of));
     }
-    let row = |(&call, moments): (&Culprit, &Moments)| row(call, paths.region(call.path), moments);
+    let row = |(&call, moments): (&Culprit, &Moments)| row((call, masters), paths.region(call.path), moments);
     Ok(calls.iter().zip(&all).map(row).collect())
 }
 
 #[expect(clippy::cast_precision_loss)]
-fn row(call: Culprit, region: u32, moments: &Moments) -> CallRow {
+fn row((call, masters): (Culprit, &[i64]), region: u32, moments: &Moments) -> CallRow {
     let ranks = u64::from(call.of_ranks.max(1));
     CallRow {
         call,
@@ -183,6 +190,7 @@ fn row(call: Culprit, region: u32, moments: &Moments) -> CallRow {
         by_bytes: moments.by_bytes(ranks),
         bytes: i64::try_from(moments.bytes).unwrap_or(i64::MAX),
         bytes_ratio: moments.most as f64 * ranks as f64 / moments.bytes.max(1) as f64,
+        is_master: masters.contains(&call.sum.rank.into()),
     }
 }
 

@@ -189,6 +189,12 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
             of: Of::Whole(|it| it.when.long_excess),
         },
         Field {
+            name: "usual",
+            kind: Type::Time,
+            about: "the usual work there of a stretch between calls of MPI, on average",
+            of: Of::Whole(|it| it.when.usual),
+        },
+        Field {
             name: "rises",
             kind: Type::Count,
             about: "how often, of seven times, the rank with most of it has more above the mean in three tenths of the run than in those that begin one before; 0 if it is in fewer than ten stretches",

@@ -210,10 +210,11 @@ pub fn find(
     let when = when::find(tools, (known, span), &culprits, exchange)?;
     let serial = serial::find(known.paths, (&work, &late), &culprits, exchange)?;
     let by_node = by_node::rows(tools, known, (&work, &sums, &culprits), exchange)?;
-    let of_calls = calls::rows(known.paths, (&in_calls, &waited_for), exchange)?;
+    let master_ranks = known.timed.master_ranks();
+    let of_calls = calls::rows(known.paths, (&in_calls, &waited_for, &master_ranks), exchange)?;
     if exchange.worker() == 0 {
         let found = (&culprits[..], &when[..], &serial[..]);
-        let rows = culprits::rows(known.paths, found, &known.timed.master_ranks());
+        let rows = culprits::rows(known.paths, found, &master_ranks);
         tables.add(&CULPRITS, &rows, &names, &mut totals);
         tables.add(&BY_NODE, &by_node, &names, &mut totals);
         tables.add(&CALLS, &of_calls, &names, &mut totals);

@@ -86,7 +86,7 @@ pub(super) const RECEIVES: RowTable<ReceiveRow> = RowTable {
         Field {
             name: "found_late",
             kind: Type::Time,
-            about: "of a message that a test has found, and behind which the thread does not go on as long as before: the time since it was sent and its receive posted, at most that since the last call of MPI",
+            about: "of a message that a test has found, and behind which the thread does not go on as long as before: the time since it was sent, or its send begun if that has not returned, and its receive posted, at most that since the last call of MPI",
             of: Of::Whole(|it| it.found_late),
         },
         Field {
@@ -124,7 +124,10 @@ pub(super) fn rows(
         let gap = sequence.gap(operations, receive.call);
         let found_late = || {
             let send = matches.sends.get(at).filter(|_| call.site.completion == Completion::Test)?;
-            let there = send.call.leave.max(operations.posting(to_u32(at)).leave);
+            // A send that returns no sooner waits for this call to move the message.
+            let has_returned = send.call.leave < call.interval.enter;
+            let sent = if has_returned { send.call.leave } else { send.call.enter };
+            let there = sent.max(operations.posting(to_u32(at)).leave);
             // Work that goes on as before does not wait for the message.
             let behind = sequence.gap_behind(operations, receive.call).unwrap_or(0);
             Some((call.interval.enter - there).clamp(0, gap?)).filter(|_| behind <= gap.unwrap_or(0) / 2)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rules::{Problem, Rules, Source, suggestion};
+use rules::{Problem, Rules, Source, Tried, suggestion};
 use sha2::{Digest, Sha256};
 
 use super::candidates::objection;
@@ -91,18 +91,42 @@ fn key(name: &str) -> String {
     if name.contains('.') { format!("\"{name}\"") } else { name.to_owned() }
 }
 
-/// All that is wrong in files of rules, in words; `None` if nothing is.
-pub fn check(files: &[Source]) -> Option<String> {
-    read(files).err()
+/// Checks files of rules, and tries their examples: changes of conditions that no example notices, and how many cases there are, in words;
+/// nothing without examples.
+///
+/// # Errors
+/// If there are errors in files, or rules do not do what examples say: all of it.
+pub fn check(files: &[Source]) -> Result<String, String> {
+    let schema = schema();
+    let tried = rules::try_examples(&all(files), &schema, &|rule| objection(rule, &schema));
+    let Tried { cases, failed, unnoticed, .. } = tried.map_err(lines)?;
+    if !failed.is_empty() {
+        return Err(lines(failed));
+    }
+    Ok(match (cases, unnoticed.len()) {
+        (0, _) => String::new(),
+        (_, 0) => format!("{cases} cases of examples: as expected\n"),
+        (_, some) => {
+            let lines = lines(unnoticed);
+            format!(
+                "{lines}\n{cases} cases of examples: as expected; changes of conditions that none of them notices: {some}\n"
+            )
+        }
+    })
 }
 
 fn read(files: &[Source]) -> Result<Rules, String> {
-    let own = FILES.iter().map(|&(name, text)| Source::new(name, text));
-    let all: Vec<Source> = own.chain(files.iter().cloned()).collect();
-    let texts =
-        |problems: Vec<Problem>| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let schema = schema();
-    rules::read_with(&all, &schema, &|rule| objection(rule, &schema)).map_err(texts)
+    rules::read_with(&all(files), &schema, &|rule| objection(rule, &schema)).map_err(lines)
+}
+
+/// The program's own files with others.
+fn all(files: &[Source]) -> Vec<Source> {
+    FILES.iter().map(|&(name, text)| Source::new(name, text)).chain(files.iter().cloned()).collect()
+}
+
+fn lines(problems: Vec<Problem>) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -113,7 +137,7 @@ mod tests {
 
     #[test]
     fn rules_of_the_program_are_read_without_errors() {
-        assert_eq!(check(&[]), None);
+        assert_eq!(check(&[]), Ok(String::new()));
         assert!(rules(&[]).unwrap().rules().len() >= 16);
     }
 
@@ -128,7 +152,7 @@ mod tests {
                 false => Source::new("part.toml", format!("format = 1\n{text}")),
             })
             .collect();
-        assert_eq!((files.len(), check(&files)), (3, None));
+        assert_eq!((files.len(), check(&files)), (3, Ok(String::new())));
     }
 
     #[test]
@@ -189,9 +213,22 @@ mod tests {
     }
 
     #[test]
+    fn each_rule_of_the_program_has_examples_that_notice_each_change_of_its_conditions() {
+        let examples = FILES.map(|(name, _)| {
+            let file = format!("{}/replay/advice/rules/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+            Source::new(name, std::fs::read_to_string(file).unwrap())
+        });
+        let schema = schema();
+        let tried = rules::try_examples(&all(&examples), &schema, &|_| None).map_err(lines).unwrap();
+        assert_eq!(lines(tried.failed), "");
+        assert_eq!(lines(tried.unnoticed), "");
+        assert!(tried.without.is_empty(), "{:?}", tried.without);
+    }
+
+    #[test]
     fn errors_of_files_are_listed_with_line_and_column() {
         let file = Source::new("mine.toml", "format = 1\n[[rule]]\nid = 'a/b'\nover = 'plaice'\n");
-        let found = check(&[file]).unwrap();
+        let found = check(&[file]).unwrap_err();
         assert!(found.contains("mine.toml:4:"), "{found}");
     }
 }

@@ -1,6 +1,7 @@
 //! When a call path has more work than usual, or than on other ranks: in few long stretches, or more and more (advice 4.1, `noise` and `growing`).
 
 use model::Ticks;
+use rules::ABSENT;
 
 use super::Known;
 use super::bounds::Span;
@@ -26,6 +27,8 @@ pub(super) struct When {
     pub long_ranks: u32,
     /// What long stretches are longer than usual ones, of all ranks.
     pub long_excess: Ticks,
+    /// How long a stretch is, if all are as long as most of their kind; [`ABSENT`] without any.
+    pub usual: Ticks,
     /// How often, of seven times, the rank with most of it has more above the mean in three tenths of the run than in those that begin one
     /// before, and how many times as much in the last tenth as in the first one.
     pub rises: u32,
@@ -34,7 +37,14 @@ pub(super) struct When {
 
 impl Default for When {
     fn default() -> When {
-        When { long_share: f64::NAN, long_ranks: 0, long_excess: 0, rises: 0, growth: f64::NAN }
+        When {
+            long_share: f64::NAN,
+            long_ranks: 0,
+            long_excess: 0,
+            usual: ABSENT,
+            rises: 0,
+            growth: f64::NAN,
+        }
     }
 }
 
@@ -45,12 +55,13 @@ struct Told {
     long: u64,
     ranks: u64,
     excess: Ticks,
+    usual: Ticks,
     /// By tenth of the run: the work of all ranks, and that of the rank with most.
     work: [Ticks; TENTHS],
     most: [Ticks; TENTHS],
 }
 
-wire!(Told { stretches, long, ranks, excess, work, most });
+wire!(Told { stretches, long, ranks, excess, usual, work, most });
 
 /// For each culprit.
 ///
@@ -74,8 +85,8 @@ pub(super) fn find(
     for (told, (rare, by_tenth)) in
         told.iter_mut().zip(known.timed.work_of(tools, known.processes, &names, of_run))
     {
-        let RareWork { stretches, long, locations, excess } = rare;
-        *told = Told { stretches, long, ranks: locations, excess, ..Told::default() };
+        let RareWork { stretches, long, locations, excess, usual } = rare;
+        *told = Told { stretches, long, ranks: locations, excess, usual, ..Told::default() };
         by_tenth.iter().for_each(|work| told.add_rank(work));
     }
     let mut words = Batch::new();
@@ -92,9 +103,14 @@ pub(super) fn find(
         let more = if sum.stretches < TENTHS as u64 { [0; TENTHS] } else { sum.above_mean(span.ranks) };
         let [first, .., last] = more;
         found[at] = When {
-            long_share: if sum.stretches > 0 { sum.long as f64 / sum.stretches as f64 } else { f64::NAN },
+            // Without any, 0 / 0 is no number.
+            long_share: sum.long as f64 / sum.stretches as f64,
             long_ranks: u32::try_from(sum.ranks).unwrap_or(u32::MAX),
             long_excess: sum.excess,
+            usual: i64::try_from(sum.stretches)
+                .ok()
+                .and_then(|all| sum.usual.checked_div(all))
+                .unwrap_or(ABSENT),
             rises: rises(&more),
             growth: if last > 0 { last as f64 / first.max(1) as f64 } else { f64::NAN },
         };
@@ -115,6 +131,7 @@ impl Told {
         self.long += other.long;
         self.ranks += other.ranks;
         self.excess = self.excess.saturating_add(other.excess);
+        self.usual = self.usual.saturating_add(other.usual);
         self.add_work(&other.work, &other.most);
     }
 

@@ -64,8 +64,9 @@ impl TimedGraph {
             let mut by_tenth = Vec::with_capacity(mains.len());
             for (&at, kinds) in mains.iter().zip(&kinds) {
                 let rows = paths.work_within(at, name);
-                sum.add(&paths.rare(at, &rows, kinds));
-                by_tenth.push(paths.by_tenth(at, &rows, (begin, run)));
+                let work = paths.work_before_each(at, &rows);
+                sum.add(&Paths::rare(&work, kinds));
+                by_tenth.push(paths.by_tenth(at, &work, (begin, run)));
             }
             (sum, by_tenth)
         };

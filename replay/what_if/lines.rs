@@ -114,8 +114,8 @@ fn through(mut points: Vec<(i64, i64)>) -> Option<Line> {
 
 /// The lower median of values.
 pub(super) fn lower_median(mut values: Vec<i64>) -> Option<i64> {
-    values.sort_unstable();
-    values.get(values.len().checked_sub(1)? / 2).copied()
+    let middle = values.len().checked_sub(1)? / 2;
+    Some(*values.select_nth_unstable(middle).1)
 }
 
 /// The number from 0 of a lower quantile among so many.

@@ -32,6 +32,8 @@ pub struct RareWork {
     pub locations: u64,
     /// Ticks that long ones are longer than the median of their kind.
     pub excess: Ticks,
+    /// Ticks of all of them if each were as long as the median of its kind.
+    pub usual: Ticks,
 }
 
 impl RareWork {
@@ -41,7 +43,15 @@ impl RareWork {
         self.long += other.long;
         self.locations += other.locations;
         self.excess = self.excess.saturating_add(other.excess);
+        self.usual = self.usual.saturating_add(other.usual);
     }
+}
+
+/// The ticks of each stretch of a kind, with the lower median of these.
+fn alike(kind: &[u32], work_before: impl Fn(usize) -> Ticks) -> (Vec<(u32, Ticks)>, Ticks) {
+    let stretches: Vec<(u32, Ticks)> = kind.iter().map(|&mark| (mark, work_before(mark as usize))).collect();
+    let usual = lower_median(stretches.iter().map(|&(_, ticks)| ticks).collect());
+    (stretches, usual.unwrap_or(0).max(0))
 }
 
 impl Paths<'_> {
@@ -82,20 +92,12 @@ impl Paths<'_> {
         kinds.into_values().filter(|stretches| stretches.len() >= ENOUGH).collect()
     }
 
-    /// The ticks in some rows of each stretch of a kind, with the lower median of these.
-    fn alike(&self, at: usize, rows: &[bool], kind: &[u32]) -> (Vec<(u32, Ticks)>, Ticks) {
-        let ticks_of = |&mark: &u32| (mark, self.work_before(at, mark as usize, rows));
-        let stretches: Vec<(u32, Ticks)> = kind.iter().map(ticks_of).collect();
-        let usual = lower_median(stretches.iter().map(|&(_, ticks)| ticks).collect());
-        (stretches, usual.unwrap_or(0).max(0))
-    }
-
     /// Each stretch of work between the same two call paths of calls of MPI is at most the lower median of all, if there are enough.
     pub(super) fn quiet(&self, at: usize, path: &str) -> Shorter {
         let rows = self.work_within(at, path);
         let mut shorter = Vec::new();
         for kind in self.kinds(at) {
-            let (stretches, usual) = self.alike(at, &rows, &kind);
+            let (stretches, usual) = alike(&kind, |mark| self.work_before(at, mark, &rows));
             let long = stretches.into_iter().filter(|&(_, ticks)| ticks > usual);
             shorter.extend(long.map(|(mark, ticks)| (mark, share_of(usual, ticks))));
         }
@@ -103,12 +105,20 @@ impl Paths<'_> {
         Shorter { rows, marks: shorter }
     }
 
-    /// Of some rows of a location, the stretches of work of these kinds, and those that are far longer than most of their kind.
-    pub(super) fn rare(&self, at: usize, rows: &[bool], kinds: &[Vec<u32>]) -> RareWork {
+    /// Ticks of the work in some rows of a location before each of its marks.
+    pub(super) fn work_before_each(&self, at: usize, rows: &[bool]) -> Vec<Ticks> {
+        let marks = self.graph.locations[at].marks.list.len();
+        (0..marks).map(|mark| self.work_before(at, mark, rows)).collect()
+    }
+
+    /// Of the work before each mark of a location, the stretches of these kinds, and those that are far longer than most of their kind.
+    pub(super) fn rare(work: &[Ticks], kinds: &[Vec<u32>]) -> RareWork {
         let mut found = RareWork::default();
-        let alike = kinds.iter().map(|kind| self.alike(at, rows, kind));
+        let alike = kinds.iter().map(|kind| alike(kind, |mark| work[mark]));
         for (stretches, usual) in alike.filter(|&(_, usual)| usual > 0) {
             found.stretches += stretches.len() as u64;
+            let all = usual.saturating_mul(i64::try_from(stretches.len()).unwrap_or(i64::MAX));
+            found.usual = found.usual.saturating_add(all);
             for (_, ticks) in stretches.into_iter().filter(|&(_, ticks)| ticks / LONG >= usual) {
                 found.long += 1;
                 found.excess = found.excess.saturating_add(ticks - usual);
@@ -118,19 +128,18 @@ impl Paths<'_> {
         found
     }
 
-    /// The work in some rows of a location by tenth of a time.
+    /// The work before each mark of a location by tenth of a time.
     pub(super) fn by_tenth(
         &self,
         at: usize,
-        rows: &[bool],
+        work: &[Ticks],
         (begin, ticks): (Ticks, Ticks),
     ) -> [Ticks; TENTHS] {
         let marks = &self.graph.locations[at].marks;
         let mut tenths = Tenths::new(begin, ticks);
         for mark in marks.inside().filter(|&mark| mark > 0) {
-            let work = self.work_before(at, mark, rows);
-            if work > 0 {
-                tenths.add([mark - 1, mark].map(|mark| marks.list[mark].time), work);
+            if work[mark] > 0 {
+                tenths.add([mark - 1, mark].map(|mark| marks.list[mark].time), work[mark]);
             }
         }
         tenths.sums

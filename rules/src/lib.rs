@@ -17,6 +17,7 @@
 mod check;
 mod code;
 mod evaluate;
+mod example;
 mod gathered;
 mod glob;
 mod lex;
@@ -39,6 +40,7 @@ mod types;
 mod words;
 
 pub use evaluate::{Context, Finding, NotEvaluated, Outcome, Shown};
+pub use example::{Tried, try_examples};
 pub use read::{Objection, read, read_with};
 pub use rows::{ABSENT, ABSENT_FLAG, Rows, Run, Values};
 pub use rule::{Claims, Event, EventKind, Gain, Matching, Over, Place, Rule, Rules, Scenario};

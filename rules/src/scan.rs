@@ -227,21 +227,20 @@ fn gather(
         }
         machine.run(input, block, names);
         let kind = aggregate.input.kind().kind;
-        // What is absent is left out; so is what has become larger than any number.
-        let values = chosen.iter().enumerate().map(|(at, &row)| {
-            let value = machine.number(input.program.result, row, &input.constants);
-            (at, value.is_finite().then_some(value))
-        });
-        let mut values = values.filter_map(|(at, value)| Some((at, value?))).peekable();
         let rank_of = |at: usize| match of_rule.rule.rank.map(|rank| block.columns[rank]) {
             Some(Values::Whole(ranks)) => ranks[block.from + chosen[at]],
             _ => ABSENT,
         };
         let mut listed = 0;
+        let mut end = 0;
         // Rows that follow each other are often of one group, and in it of one value.
-        while let Some(&(at, _)) = values.peek() {
-            let group = groups[at];
-            let of_group = std::iter::from_fn(|| values.next_if(|&(at, _)| groups[at] == group));
+        for of_group in groups.chunk_by(|one, next| one == next) {
+            let (group, range) = (of_group[0], end..end + of_group.len());
+            end = range.end;
+            // What is absent is left out; so is what has become larger than any number.
+            let numbers =
+                range.map(|at| (at, machine.number(input.program.result, chosen[at], &input.constants)));
+            let of_group = numbers.filter(|(_, value)| value.is_finite());
             match &mut totals.groups[group].gathered[position] {
                 Gathered::Sum { sum, count } => {
                     for (_, value) in of_group {

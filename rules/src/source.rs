@@ -80,6 +80,11 @@ impl Text {
         }
     }
 
+    /// Another text in its place.
+    pub(crate) fn changed(&self, text: String) -> Text {
+        Text { is_literal: false, text, ..*self }
+    }
+
     /// The place in the file of a place in the text.
     pub(crate) fn place(&self, at: usize) -> Place {
         Place { file: self.file, at: self.at + if self.is_literal { at } else { 0 } }

@@ -2,6 +2,7 @@
 
 mod costs;
 mod errors;
+mod examples;
 mod finding;
 mod reading;
 mod specification;

@@ -16,9 +16,7 @@ const MOST_GATHERED: usize = 32;
 
 /// Makes a rule of what files say about it; `None` if anything is wrong with it.
 pub(super) fn rule(
-    schema: &Schema,
-    events: &[Event],
-    defined: &[Definition],
+    (schema, events, defined): (&Schema, &[Event], &[Definition]),
     known: &Known,
     problems: &mut Problems,
 ) -> Option<Rule> {

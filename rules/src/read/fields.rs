@@ -17,15 +17,22 @@ pub(super) struct Fields<'t> {
     table: &'t DeTable<'t>,
     /// Where it begins.
     at: usize,
+    /// A key that is looked at elsewhere.
+    without: Option<&'static str>,
 }
 
 impl<'t> Fields<'t> {
     pub(super) fn new(file: usize, source: &'t str, table: &'t Spanned<DeTable<'t>>) -> Fields<'t> {
-        Fields { file, source, table: table.get_ref(), at: table.span().start }
+        Fields { file, source, table: table.get_ref(), at: table.span().start, without: None }
     }
 
     pub(super) fn place(&self) -> Place {
         Place { file: self.file, at: self.at }
+    }
+
+    /// The table as if it had not this key.
+    pub(super) fn without(self, key: &'static str) -> Fields<'t> {
+        Fields { without: Some(key), ..self }
     }
 
     fn text_at(&self, span: Range<usize>, text: &str) -> Text {
@@ -34,8 +41,9 @@ impl<'t> Fields<'t> {
 
     /// All keys with their values in the order of the file.
     fn all(&self) -> Vec<(Text, &'t Spanned<DeValue<'t>>)> {
+        let there = self.table.iter().filter(|(key, _)| self.without != Some(key.get_ref()));
         let mut all: Vec<_> =
-            self.table.iter().map(|(key, value)| (self.text_at(key.span(), key.get_ref()), value)).collect();
+            there.map(|(key, value)| (self.text_at(key.span(), key.get_ref()), value)).collect();
         all.sort_by_key(|(key, _)| key.start());
         all
     }
@@ -165,7 +173,7 @@ impl<'t> Fields<'t> {
 
     fn fields(&self, value: &'t Spanned<DeValue<'t>>) -> Option<Fields<'t>> {
         match value.get_ref() {
-            DeValue::Table(table) => Some(Fields { table, at: value.span().start, ..*self }),
+            DeValue::Table(table) => Some(Fields { table, at: value.span().start, without: None, ..*self }),
             _ => None,
         }
     }
@@ -205,6 +213,28 @@ impl<'t> Fields<'t> {
             }
         }
         expressions
+    }
+
+    /// Values by name in the order of the file: numbers, truth, and texts, which may be numbers with a unit; at most `most`.
+    pub(super) fn cells(&self, most: usize, problems: &mut Problems) -> Vec<(Text, Text)> {
+        let all = self.all();
+        if let Some((key, _)) = all.get(most) {
+            problems.add(key.start(), format!("{} values, at most {most} are read", all.len()));
+        }
+        let mut cells = Vec::new();
+        for (key, value) in all.into_iter().take(most) {
+            let text = match value.get_ref() {
+                DeValue::Boolean(_) => Some(self.text_at(value.span(), &self.source[value.span()])),
+                _ => self.expression_of(value),
+            };
+            match text {
+                Some(text) => cells.push((key, text)),
+                None => {
+                    self.expected(value, &key.text, "a number, true, false, or a text in quotes", problems)
+                }
+            }
+        }
+        cells
     }
 
     /// Tables by name in the order of the file.

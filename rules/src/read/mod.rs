@@ -1,6 +1,8 @@
 //! Reads files of rules and checks them: every error of every file is found, not only the first one (advice 5.3).
 
 mod build;
+mod changes;
+mod examples;
 mod fields;
 mod limits;
 mod raw;
@@ -14,7 +16,8 @@ use crate::rule::{Event, EventKind, Matching, Rule, Rules};
 use crate::schema::Schema;
 use crate::source::{Place, Problem, Problems, Source, Text, quoted};
 use crate::suggest::suggestion;
-use crate::{glob, parse};
+use crate::{example, glob, parse};
+pub(crate) use examples::{Cell, RawCase, RawExample};
 use raw::{RawEvent, RawFile, RawRule, missing};
 
 /// Rules of all files at most (advice 5.3).
@@ -52,6 +55,24 @@ pub fn read_with(
     schema: &Schema,
     judge: &dyn Fn(&Rule) -> Option<Objection>,
 ) -> Result<Rules, Vec<Problem>> {
+    read_all(sources, schema, judge).map(|read| read.rules)
+}
+
+/// All that files say, once it was found right.
+pub(crate) struct Read {
+    pub(crate) rules: Rules,
+    /// Examples, with the positions of their rules.
+    pub(crate) examples: Vec<(usize, RawExample)>,
+    defined: Vec<Definition>,
+    raws: BTreeMap<String, Known>,
+}
+
+/// The same as [`read_with()`], with examples, and with what is needed to change conditions.
+pub(crate) fn read_all(
+    sources: &[Source],
+    schema: &Schema,
+    judge: &dyn Fn(&Rule) -> Option<Objection>,
+) -> Result<Read, Vec<Problem>> {
     let mut problems = Problems::default();
     let files: Vec<RawFile> =
         sources.iter().enumerate().map(|(file, source)| raw::read(file, source, &mut problems)).collect();
@@ -65,7 +86,7 @@ pub fn read_with(
         if problems.is_full() {
             break;
         }
-        let rule = build::rule(schema, &events, &defined, raw, &mut problems);
+        let rule = build::rule((schema, &events, &defined), raw, &mut problems);
         if let Some(Objection { key, message }) = rule.as_ref().and_then(judge) {
             let text = match key {
                 "where" => raw.raw.filter.as_ref(),
@@ -75,14 +96,42 @@ pub fn read_with(
         }
         rules.extend(rule);
     }
+    let rules = Rules { schema: schema.clone(), rules, events };
+    let (mut examples, mut rows) = (Vec::new(), 0);
+    for example in files.into_iter().flat_map(|file| file.examples) {
+        let Some(known) = raws.get(&example.rule.text) else {
+            let hint = suggestion(&example.rule.text, raws.keys().map(String::as_str));
+            let message = format!("unknown rule {}{hint}", quoted(&example.rule.text));
+            problems.add(example.rule.start(), message);
+            continue;
+        };
+        // Nothing can be said of a rule that is off, or wrong.
+        if let Some(at) = rules.rules.iter().position(|rule| rule.id == known.id.text) {
+            example::check(&rules, &rules.rules[at], &example, &mut rows, &mut problems);
+            examples.push((at, example));
+        }
+    }
     match problems.finish(sources) {
-        found if found.is_empty() => Ok(Rules { schema: schema.clone(), rules, events }),
+        found if found.is_empty() => Ok(Read { rules, examples, defined, raws }),
         found => Err(found),
     }
 }
 
+impl Read {
+    /// Each change of a condition of a rule, by its position: where, in words, and the rule with it if that is right.
+    pub(crate) fn changes(&self, rule: usize) -> Vec<(Place, String, Option<Rule>)> {
+        let known = &self.raws[&self.rules.rules[rule].id];
+        let changed = |raw: RawRule| {
+            let known = Known { raw, ..known.clone() };
+            let of = (&self.rules.schema, &self.rules.events[..], &self.defined[..]);
+            build::rule(of, &known, &mut Problems::default())
+        };
+        changes::of_rule(&known.raw).into_iter().map(|it| (it.place, it.what, changed(it.raw))).collect()
+    }
+}
+
 /// A rule of a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Known {
     raw: RawRule,
     id: Text,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::de::DeTable;
 
+use super::examples::{self, RawExample};
 use super::fields::Fields;
 use super::{MOST_EVENTS, MOST_RULES};
 use crate::source::{Place, Problems, Source, Text, quoted};
@@ -30,7 +31,7 @@ const MOST_LISTED: usize = 64;
 /// Columns that make groups at most.
 const MOST_KEYS: usize = 8;
 
-const FILE_KEYS: [&str; 6] = ["format", "library", "define", "event", "rule", "set"];
+const FILE_KEYS: [&str; 7] = ["format", "library", "define", "event", "rule", "set", "example"];
 const EVENT_KEYS: [&str; 5] = ["id", "region", "begin", "end", "match"];
 const RULE_KEYS: [&str; 8] = ["id", "refines", "over", "where", "by", "protects", "let", "finds"];
 const SET_KEYS: [&str; 6] = ["off", "where", "protects", "let", "finds", "when"];
@@ -47,6 +48,7 @@ pub(super) struct RawFile {
     pub(super) events: Vec<RawEvent>,
     pub(super) rules: Vec<RawRule>,
     pub(super) sets: Vec<RawSet>,
+    pub(super) examples: Vec<RawExample>,
 }
 
 /// An event.
@@ -140,6 +142,7 @@ pub(super) fn read(file: usize, source: &Source, problems: &mut Problems) -> Raw
             .map(|fields| rule(fields, problems))
             .collect(),
         sets: sets.into_iter().take(MOST_RULES).map(|(id, fields)| set(id, &fields, problems)).collect(),
+        examples: examples::read(&fields, problems),
     }
 }
 

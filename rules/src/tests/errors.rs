@@ -62,7 +62,7 @@ fn formats_are_checked() {
 
 #[test]
 fn keys_are_checked() {
-    let all = "format, library, define, event, rule, set";
+    let all = "format, library, define, event, rule, set, example";
     assert_eq!(problem("format = 1\nx = 1"), format!("2:1: unknown key \"x\", expected {all}"));
     assert_eq!(problem("format = 1\nrulez = 1"), "2:1: unknown key \"rulez\", did you mean \"rule\"?");
     assert_eq!(problem("format = 1\nrule = 1"), "2:8: \"rule\" is of type integer, expected [[rule]]");

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 /// For each message whether it is one of a round: of messages that follow each other, one with each of so many others.
 ///
 /// `follows` says whether a message comes right behind another one and is like it; `with` is the process that it is exchanged with, and
-/// how many others there are.
+/// how many others there are, the same for messages that follow each other.
 pub(super) fn rounds<M>(
     messages: &[M],
     follows: impl Fn(&M, &M) -> bool,
@@ -14,6 +14,11 @@ pub(super) fn rounds<M>(
     let mut found = vec![false; messages.len()];
     let mut from = 0;
     for run in messages.chunk_by(follows) {
+        // Most runs are shorter than a round, all of which is with the same others.
+        if (run.len() as i64) < with(&run[0]).1 {
+            from += run.len();
+            continue;
+        }
         let mut begin = from;
         let mut reached = FxHashSet::default();
         // A run may be of several rounds.

@@ -107,8 +107,12 @@ impl Paths<'_> {
 
     /// Ticks of the work in some rows of a location before each of its marks.
     pub(super) fn work_before_each(&self, at: usize, rows: &[bool]) -> Vec<Ticks> {
-        let marks = self.graph.locations[at].marks.list.len();
-        (0..marks).map(|mark| self.work_before(at, mark, rows)).collect()
+        let marks = &self.graph.locations[at].marks.list;
+        // Most marks have nothing between them and the ones before.
+        let has_work = |mark: usize| mark > 0 && marks[mark - 1].pieces != marks[mark].pieces;
+        (0..marks.len())
+            .map(|mark| if has_work(mark) { self.work_before(at, mark, rows) } else { 0 })
+            .collect()
     }
 
     /// Of the work before each mark of a location, the stretches of these kinds, and those that are far longer than most of their kind.

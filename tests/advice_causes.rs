@@ -69,11 +69,15 @@ fn messages(bytes: u64, time: u64) -> String {
     script
 }
 
-/// Four ranks, of which so many write to a file by this call, so many times in a step, and meet at a barrier.
+/// Four ranks, of which so many write 8 bytes to a file by this call, so many times in a step, and meet at a barrier. Calls with an offset
+/// leave as many bytes out.
 fn writes(writers: u64, times: u64, call: &str) -> String {
-    let script = run(4, (STEPS, 4000), |rank, _, begin| {
-        for _ in 0..if rank.number < writers { times } else { 0 } {
-            rank.call(call, ["transfer f id 1 flags 0", "transferred f id 1"], rank.now + 5);
+    let script = run(4, (STEPS, 4000), |rank, step, begin| {
+        for at in 0..if rank.number < writers { times } else { 0 } {
+            let offset = 16 * (step * times + at);
+            let at_offset = if call.ends_with("_at") { format!("with offset {offset} : ") } else { String::new() };
+            let transfer = format!("{at_offset}transfer f id 1 flags 0 bytes 8");
+            rank.call(call, [&*transfer, "transferred f id 1 bytes 8"], rank.now + 5);
             rank.now += 5;
         }
         rank.now = begin + 3850;
@@ -126,14 +130,14 @@ fn short_writes_at_places_of_all_ranks_are_to_be_collective_and_those_of_one_to_
     let file = of_script(&writes(4, 100, "MPI_File_write_at"), &[]);
     let found = text(&file, "io/not-collective").unwrap();
     assert!(
-        found.starts_with("4 ranks move 0.00 B at a time in prog/main/MPI_File_write_at, 4000 times"),
+        found.starts_with("4 ranks move 8.00 B at a time in prog/main/MPI_File_write_at, 4000 times"),
         "{found}"
     );
     assert_eq!(text(&file, "io/small-io"), None);
-    let file = of_script(&writes(1, 300, "MPI_File_write_at"), &[]);
+    let file = of_script(&writes(1, 300, "MPI_File_write"), &[]);
     let found = text(&file, "io/small-io").unwrap();
     assert!(
-        found.starts_with("prog/main/MPI_File_write_at moves 0.00 B at a time, 3000 times in all"),
+        found.starts_with("prog/main/MPI_File_write moves 8.00 B at a time, 3000 times in all"),
         "{found}"
     );
     assert_eq!(text(&file, "io/not-collective"), None);

@@ -10,6 +10,7 @@ use model::{Paradigm, Region, mpi};
 use patterns::Source;
 
 use crate::call_tree::CallPath;
+use crate::files_in_mpi::{FilesInMpi, regions_of};
 use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::options::Semantics;
@@ -27,6 +28,9 @@ pub struct Formulas {
     order: Vec<MetricId>,
     /// By metric, the places in this order of those that are computed from it directly, one bit each.
     followers: Vec<u128>,
+    /// The metric of visits.
+    visits: MetricId,
+    files_in_mpi: FilesInMpi,
 }
 
 /// The formula of a metric.
@@ -109,7 +113,19 @@ impl Formulas {
         for (place, &metric) in order.iter().enumerate() {
             list[metric].parts().for_each(|part| followers[part] |= 1 << place);
         }
-        Formulas { list, has_fractions, order, followers }
+        let visits = metrics.visits;
+        let files_in_mpi = FilesInMpi::new(trace);
+        Formulas { list, has_fractions, order, followers, visits, files_in_mpi }
+    }
+
+    /// Returns the region that severities of a metric at a call path are counted for, given the regions of the path from the inside out:
+    /// what MPI does with files in one of its calls is time of that call, and its visits are none of the program (io 5.2).
+    pub fn counted_for(&self, of: MetricId, regions: impl Iterator<Item = u32> + Clone) -> Option<u32> {
+        match self.files_in_mpi.call(regions.clone()) {
+            Some(_) if of == self.visits => None,
+            Some(call) => Some(call),
+            None => regions.clone().next(),
+        }
     }
 
     /// Returns the formula of a metric.
@@ -148,7 +164,8 @@ impl Formulas {
             Formula::Selected(of, regions) => {
                 column = severities.column(*of).into_owned();
                 for (value, &path) in column.iter_mut().zip(severities.paths()) {
-                    if !regions.holds(paths[path.index()].region) {
+                    let on_path = regions_of(paths, path);
+                    if !self.counted_for(*of, on_path).is_some_and(|region| regions.holds(region)) {
                         *value = 0;
                     }
                 }
@@ -245,5 +262,43 @@ mod tests {
         assert!(place(metrics.time).is_none() && place(mpi) < place(metrics.computation));
         let Formula::Selected(of, regions) = formulas.of(mpi) else { panic!("MPI time is selected") };
         assert_eq!((*of, [0, 1, 2].map(|it| regions.holds(it))), (metrics.time, [false, true, true]));
+    }
+
+    #[test]
+    fn what_mpi_does_with_files_is_time_of_its_call_and_no_call_of_the_program() {
+        let mut definitions = crate::trace::tests::world(&[0]);
+        for (at, (name, paradigm, role)) in [
+            ("main", Paradigm::COMPILER, RegionRole::FUNCTION),
+            ("MPI_File_write", Paradigm::MPI, RegionRole::FILE_IO),
+            ("pwrite", Paradigm::NONE, RegionRole::FILE_IO),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let region = Region { name: name.into(), paradigm, role, ..Region::default() };
+            definitions.regions.push(at as u64, region).unwrap();
+        }
+        let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
+        let metrics = Metrics::new(true, Semantics::Corrected);
+        let mut tree = CallTree::default();
+        let root = tree.enter(PathId::NONE, 0, NO_SITE);
+        let call = tree.enter(root, 1, NO_SITE);
+        tree.enter(call, 2, NO_SITE);
+        tree.enter(root, 2, NO_SITE);
+        let mut severities = Severities::default();
+        (0..4).for_each(|path| assert_eq!(severities.row(PathId::new(path)).index(), path));
+        severities.set_column(metrics.time, vec![50, 30, 20, 7]);
+        severities.set_column(metrics.visits, vec![1, 3, 6, 2]);
+        let formulas = Formulas::new(&trace, &metrics);
+        let column = |id: &str| {
+            let at = metrics.find(id).unwrap();
+            formulas.column(at, &severities, tree.paths()).into_owned()
+        };
+        assert_eq!(column("mpi"), [0, 30, 20, 0]);
+        assert_eq!(column("mpi_io_individual"), [0, 30, 20, 0]);
+        assert_eq!(column("comp"), [50, 0, 0, 7]);
+        assert_eq!(column("io_writing_time"), [0, 0, 0, 7]);
+        assert_eq!(column("mpi_file_iwops"), [0, 3, 0, 0]);
+        assert_eq!(column("io_ops_write"), [0, 3, 0, 2]);
     }
 }

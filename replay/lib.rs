@@ -35,6 +35,7 @@ pub mod details;
 pub mod error;
 pub mod estimate;
 pub mod exchange;
+pub mod files_in_mpi;
 pub mod findings;
 pub mod focus;
 pub mod formulas;

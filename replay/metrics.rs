@@ -129,6 +129,10 @@ pub struct Metrics {
     pub bytes_get: MetricId,
     /// `mpi_rma_pairsync_count`, `mpi_rma_pairsync_unneeded_count`
     pub pair_synchronisations: [MetricId; 2],
+    /// `io_bytes_read_mpi`, `…_posix`, `…_isoc`, and the same for `io_bytes_written`.
+    pub file_bytes: [[MetricId; 3]; 2],
+    /// `io_bytes_os_read`, `io_bytes_os_written`
+    pub file_bytes_of_system: [MetricId; 2],
     /// `mpi_polling`
     pub polling: MetricId,
     /// `mpi_polling_latesender`
@@ -257,6 +261,12 @@ impl Metrics {
             bytes_get: beyond_reference("bytes_get"),
             pair_synchronisations: ["mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count"]
                 .map(beyond_reference),
+            file_bytes: [
+                ["io_bytes_read_mpi", "io_bytes_read_posix", "io_bytes_read_isoc"].map(beyond_reference),
+                ["io_bytes_written_mpi", "io_bytes_written_posix", "io_bytes_written_isoc"]
+                    .map(beyond_reference),
+            ],
+            file_bytes_of_system: ["io_bytes_os_read", "io_bytes_os_written"].map(beyond_reference),
             polling: beyond_reference("mpi_polling"),
             polling_late_sender: beyond_reference("mpi_polling_latesender"),
             polling_collective: beyond_reference("mpi_polling_nbcoll"),

@@ -26,6 +26,7 @@ mod early_scan;
 mod early_wait;
 mod explanation;
 mod fence_wait;
+mod file_calls;
 mod file_handling_wait;
 mod file_transfer_completion;
 mod file_transfer_wait;
@@ -65,6 +66,8 @@ mod window_release_wait;
 mod wrong_order;
 mod wrong_order_different;
 mod wrong_order_same;
+
+pub use regions::{file_functions as is_file_function, mpi as is_mpi_call};
 
 pub mod collective;
 pub mod matched;

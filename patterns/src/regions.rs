@@ -8,6 +8,8 @@
 use model::mpi::Class;
 use model::{Paradigm, Region, RegionRole};
 
+use crate::file_calls::{self, FileCall, file_call};
+
 /// Overhead of the recorder. Recording switched off (`MEASUREMENT OFF`) is time of the program.
 pub(crate) fn overhead(region: &Region) -> bool {
     match region.paradigm {
@@ -23,7 +25,7 @@ pub(crate) fn execution(region: &Region) -> bool {
 }
 
 /// All of MPI. Score-P's region for MPI's own parallel execution is not a call.
-pub(crate) fn mpi(region: &Region) -> bool {
+pub fn mpi(region: &Region) -> bool {
     region.paradigm == Paradigm::MPI && region.name != "PARALLEL"
 }
 
@@ -127,6 +129,64 @@ pub(crate) fn file_individual_operations(region: &Region) -> bool {
 
 pub(crate) fn file_collective_operations(region: &Region) -> bool {
     file_collective(region) || class(region) == Class::FileTogether
+}
+
+/// Functions of the C library for files.
+pub fn file_functions(region: &Region) -> bool {
+    file_calls::is_of_library(region)
+}
+
+pub(crate) fn file_handling_functions(region: &Region) -> bool {
+    file_functions(region) && region.role == RegionRole::FILE_IO_METADATA
+}
+
+pub(crate) fn file_reading_functions(region: &Region) -> bool {
+    transfers(region) && file_call(region) == Some(FileCall::Read)
+}
+
+/// What is flushed was written.
+pub(crate) fn file_writing_functions(region: &Region) -> bool {
+    transfers(region) && (file_call(region) == Some(FileCall::Write) || region.name.contains("fflush"))
+}
+
+fn transfers(region: &Region) -> bool {
+    file_functions(region) && region.role == RegionRole::FILE_IO
+}
+
+pub(crate) fn file_reads(region: &Region) -> bool {
+    matches!(file_call(region), Some(FileCall::Read | FileCall::Copy))
+}
+
+pub(crate) fn file_writes(region: &Region) -> bool {
+    matches!(file_call(region), Some(FileCall::Write | FileCall::Copy))
+}
+
+pub(crate) fn file_opens(region: &Region) -> bool {
+    file_call(region) == Some(FileCall::Open)
+}
+
+pub(crate) fn file_closes(region: &Region) -> bool {
+    file_call(region) == Some(FileCall::Close)
+}
+
+pub(crate) fn file_stats(region: &Region) -> bool {
+    file_call(region) == Some(FileCall::Stat)
+}
+
+pub(crate) fn file_seeks(region: &Region) -> bool {
+    file_call(region) == Some(FileCall::Seek)
+}
+
+pub(crate) fn file_syncs(region: &Region) -> bool {
+    file_call(region) == Some(FileCall::Sync)
+}
+
+pub(crate) fn file_locks(region: &Region) -> bool {
+    file_call(region) == Some(FileCall::Lock)
+}
+
+pub(crate) fn file_rest(region: &Region) -> bool {
+    file_call(region) == Some(FileCall::Other)
 }
 
 fn openmp_role(region: &Region, roles: &[RegionRole]) -> bool {

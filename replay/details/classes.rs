@@ -6,6 +6,7 @@
 use details::manifest::Class;
 use patterns::Pattern;
 
+use crate::files_in_mpi::FilesInMpi;
 use crate::formulas::{Formula, Formulas};
 use crate::int::to_u32;
 use crate::metrics::{Metrics, NumberedPattern};
@@ -152,6 +153,7 @@ pub struct Classes {
     of_region: Vec<ClassId>,
     /// By metric: the class of its waits.
     of_wait: Vec<Option<WaitClass>>,
+    files_in_mpi: FilesInMpi,
     /// All classes, for the manifest.
     list: Vec<Class>,
 }
@@ -183,6 +185,7 @@ impl Classes {
         let mut classes = Classes {
             of_region: (0..to_u32(trace.region_count())).map(of_region).collect(),
             of_wait: vec![None; metrics.list.len()],
+            files_in_mpi: FilesInMpi::new(trace),
             list: BASES.iter().map(Base::describe).collect(),
         };
         classes.list[usize::from(NOT_RECORDED)].adds.push(OFF.into());
@@ -215,10 +218,11 @@ impl Classes {
         self.of_wait[pattern.metric] = ClassId::try_from(own).ok().map(|own| WaitClass { own, from });
     }
 
-    /// Returns the class of a region.
-    #[inline]
-    pub fn of_region(&self, region: u32) -> ClassId {
-        self.of_region.get(region as usize).copied().unwrap_or(COMPUTE)
+    /// Returns the class of a call path, given by its regions from the inside out: that of its own region, or of the call of MPI that does
+    /// something with files there.
+    pub fn of_path(&self, mut regions: impl Iterator<Item = u32> + Clone) -> ClassId {
+        let region = self.files_in_mpi.call(regions.clone()).or_else(|| regions.next());
+        region.and_then(|region| self.of_region.get(region as usize).copied()).unwrap_or(COMPUTE)
     }
 
     /// Returns the class of the waits of a metric, if it is waiting that no other metric contains.

@@ -94,17 +94,23 @@ impl Asked {
     }
 }
 
+/// The interface that a handle belongs to, by its position in the definitions; `None` for libraries that are built on others: their
+/// operations are seen as what they call.
+pub(crate) fn layer(trace: &Trace, at: usize) -> Option<Layer> {
+    let FileHandle { communicator, paradigm, .. } = *trace.definitions.file_handles.get(at)?;
+    match paradigm.and_then(|at| trace.definitions.io_paradigms.get(at)).map(String::as_str) {
+        Some("MPI-IO") => Some(Layer::Mpi),
+        Some("POSIX") => Some(Layer::Posix),
+        Some("ISOC") => Some(Layer::Isoc),
+        Some(_) => None,
+        None if communicator.is_some() => Some(Layer::Mpi),
+        None => Some(Layer::Posix),
+    }
+}
+
 fn handle(trace: &Trace, at: usize) -> Option<Handle> {
-    let FileHandle { file, communicator, paradigm } = *trace.definitions.file_handles.get(at)?;
-    let layer = match paradigm.and_then(|at| trace.definitions.io_paradigms.get(at)).map(String::as_str) {
-        Some("MPI-IO") => Layer::Mpi,
-        Some("POSIX") => Layer::Posix,
-        Some("ISOC") => Layer::Isoc,
-        // Operations of libraries that are built on these are seen as what they call.
-        Some(_) => return None,
-        None if communicator.is_some() => Layer::Mpi,
-        None => Layer::Posix,
-    };
+    let file = trace.definitions.file_handles.get(at)?.file;
+    let layer = layer(trace, at)?;
     let members = match trace.communicators.get(trace.file_handle(at) as usize)? {
         Participants::Myself => Some(1),
         others => others.processes().map(|processes| processes.len() as u64),

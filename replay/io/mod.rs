@@ -24,6 +24,7 @@ use crate::trace::Trace;
 use crate::walk::Walked;
 
 pub use asked::Asked;
+pub(crate) use asked::layer;
 pub(crate) use costs::file_costs;
 pub use costs::{AllFileCosts, FileCosts};
 pub(crate) use feed::{Feed, OpenCall, Spot};

@@ -137,19 +137,23 @@ impl<'r> Rows<'r> {
     /// Computes the derived metrics: those of which a part is not zero.
     fn follow(&mut self) {
         let formulas = self.all.formulas;
-        let region = self.all.paths.region(self.path);
+        let (paths, path) = (self.all.paths, self.path);
+        let on_path = || {
+            std::iter::successors(Some(path), |&path| paths.parent(path)).map(|path| paths.region(path))
+        };
         let mut next = self.metrics.iter().fold(0, |next, &metric| next | formulas.followers(metric));
         while next != 0 {
             let metric = formulas.order()[next.trailing_zeros() as usize];
             next &= next - 1;
             let are_shares = formulas.has_fractions(metric);
             let (mut sum, parts, is_without) = match formulas.of(metric) {
-                Formula::Selected(of, regions) if regions.holds(region) => {
-                    (self.numbers[*of].clone(), &[][..], false)
-                }
+                Formula::Selected(of, regions) => match formulas.counted_for(*of, on_path()) {
+                    Some(region) if regions.holds(region) => (self.numbers[*of].clone(), &[][..], false),
+                    _ => continue,
+                },
                 Formula::Sum(parts) => (Numbers::Zero, &parts[..], false),
                 Formula::Rest(all, without) => (self.numbers[*all].clone(), &without[..], true),
-                Formula::Measured | Formula::Shares | Formula::Selected(..) => continue,
+                Formula::Measured | Formula::Shares => continue,
             };
             parts.iter().for_each(|&part| sum.add(&self.numbers[part], is_without, are_shares));
             if !matches!(sum, Numbers::Zero) {

@@ -12,6 +12,7 @@ mod counters;
 mod events;
 mod file_access;
 mod file_attributes;
+mod file_bytes;
 mod file_operations;
 mod file_times;
 mod files;

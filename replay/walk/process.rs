@@ -8,6 +8,7 @@ use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
 use super::attributes::Told;
+use super::file_bytes::FileBytes;
 use super::file_operations::FileOperations;
 use super::file_times::FileTimes;
 use super::files::{OpenTransfers, settle_files};
@@ -82,6 +83,8 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) was_finalized: bool,
     /// Which files its calls are about; `None` if there are none.
     pub(super) file_times: Option<Box<FileTimes>>,
+    /// What is to be counted of operations on files that have begun.
+    pub(super) file_bytes: Option<Box<FileBytes>>,
     /// What the process does to files, if that is wanted.
     pub(super) io: Option<Box<Feed<'t>>>,
     /// Operations on files, if rules are over them.
@@ -137,6 +140,7 @@ impl<'t> ProcessWalk<'t> {
             file_times: FileTimes::new(trace, locations.len()),
             io: io.map(|asked| Box::new(Feed::new(asked, process, locations.len()))),
             file_operations: has_file_operations.then(Box::default),
+            file_bytes: FileBytes::new(trace),
         }
     }
 

@@ -97,6 +97,9 @@ impl ProcessWalk<'_> {
         if self.io.is_some() {
             self.feed_file_access(thread, event, mappings, time);
         }
+        if self.file_bytes.is_some() {
+            self.count_file_bytes(thread, event, mappings);
+        }
         if self.file_operations.is_some() {
             self.note_file_operation(thread, event, mappings, time);
         }

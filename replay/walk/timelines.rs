@@ -8,6 +8,7 @@ use model::Ticks;
 use super::process::ProcessWalk;
 use super::stack::Frame;
 use crate::details::{Bins, ClassId, LocationTimeline, THREADS, Timeline, WaitClass};
+use crate::files_in_mpi::regions_of;
 use crate::ids::{PathId, Row};
 use crate::int::to_u32;
 
@@ -91,8 +92,11 @@ impl ProcessWalk<'_> {
         let (Some(timeline), Some(scheme)) = (&mut self.threads[thread].timeline, self.scheme) else {
             return;
         };
-        let Some(call_path) = self.tree.paths().get(path.index()) else { return };
-        let class = scheme.classes.of_region(call_path.region);
+        let paths = self.tree.paths();
+        if path.index() >= paths.len() {
+            return;
+        }
+        let class = scheme.classes.of_path(regions_of(paths, path));
         if row.index() >= timeline.rows.len() {
             timeline.rows.resize(row.index() + 1, RowClass::default());
         }

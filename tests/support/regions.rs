@@ -83,5 +83,7 @@ pub(crate) fn by_name<T>(name: &str, make: fn(u8) -> T, name_of: fn(T) -> Option
 where
     T: Copy,
 {
-    (0..=60).map(make).find(|&value| name_of(value) == Some(name))
+    // A name of several words has hyphens in scripts.
+    let is_it = |known: &str| known == name || known == name.replace('-', " ");
+    (0..=60).map(make).find(|&value| name_of(value).is_some_and(is_it))
 }

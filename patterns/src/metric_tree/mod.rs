@@ -8,6 +8,7 @@ mod bytes;
 mod counts;
 mod critical_path;
 mod delays;
+mod files;
 mod imbalance;
 mod overlap;
 mod propagation;
@@ -26,6 +27,7 @@ pub(crate) fn metrics() -> impl Iterator<Item = Metric> {
         time::METRICS,
         counts::METRICS,
         bytes::METRICS,
+        files::METRICS,
         delays::METRICS,
         propagation::METRICS,
         critical_path::METRICS,

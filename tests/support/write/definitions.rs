@@ -11,6 +11,9 @@ use super::{SELF, TEAM, WORLD, Written, define, processes, team_of};
 use crate::support::regions::properties;
 use crate::support::trace::{Members, Stream, StreamKind, Trace};
 
+/// Interfaces of files.
+const PARADIGMS: [&str; 3] = ["MPI-IO", "POSIX", "ISOC"];
+
 impl Names {
     pub(super) fn define(&self, archive: &mut ArchiveWriter, trace: &Trace, streams: &[Vec<Written>]) {
         for (reference, string) in self.strings.iter().enumerate() {
@@ -247,15 +250,16 @@ impl Names {
     }
 
     fn define_files(&self, archive: &mut ArchiveWriter, trace: &Trace) {
-        if !trace.files.is_empty() {
-            let name = self.string_of["MPI-IO"];
+        let paradigms = if trace.files.is_empty() { &[][..] } else { &PARADIGMS[..] };
+        for (reference, identification) in (0..).zip(paradigms) {
+            let name = self.string_of[*identification];
             define(
                 archive,
                 Definition::IoParadigm {
-                    reference: 0,
+                    reference,
                     identification: name,
                     name,
-                    io_paradigm_class: 1,
+                    io_paradigm_class: u8::from(reference == 0),
                     io_paradigm_flags: 0,
                     properties: List::EMPTY,
                 },
@@ -264,14 +268,17 @@ impl Names {
         for (name, communicator) in &trace.files {
             let (reference, name) = (self.files[name], self.string_of[name]);
             define(archive, Definition::IoRegularFile { reference, name, scope: UNDEFINED });
-            let comm = communicator.as_ref().map_or(UNDEFINED, |name| self.communicators[name]);
+            // In place of a communicator may stand another interface.
+            let other = (0..).zip(PARADIGMS).find(|(_, it)| communicator.as_deref() == Some(it));
+            let named = communicator.as_ref().filter(|_| other.is_none());
+            let comm = named.map_or(UNDEFINED, |name| self.communicators[name]);
             define(
                 archive,
                 Definition::IoHandle {
                     reference,
                     name,
                     file: reference,
-                    io_paradigm: 0,
+                    io_paradigm: other.map_or(0, |(at, _)| at),
                     io_handle_flags: 0,
                     comm,
                     parent: UNDEFINED,

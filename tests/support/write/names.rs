@@ -90,7 +90,7 @@ impl Names {
             self.string(&file);
         }
         let of_places = ["machine", "node", "master thread", "worker thread", "stream", "values"];
-        for text in of_places.into_iter().chain(["PAPI", "PAPI_TOT_INS", "#", "MPI-IO"]) {
+        for text in of_places.into_iter().chain(["PAPI", "PAPI_TOT_INS", "#", "MPI-IO", "POSIX", "ISOC"]) {
             self.string(text);
         }
         for rank in 0..processes(trace) {

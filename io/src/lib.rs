@@ -15,6 +15,7 @@
 //! let mut walk = Walk::new(0, Settings { gap: GAP, transfers: false });
 //! walk.create(1, &Opening {
 //!     file: 0, layer: Layer::Mpi, members: Some(1), append: false, size: None, direct: false, hints: None, has_views: true,
+//!     is_nested: false,
 //! });
 //! let id = Id { location: 0, handle: 1, number: 0 };
 //! for time in [0, 10] {

@@ -29,6 +29,9 @@ pub struct Opening<'a> {
     pub hints: Option<&'a str>,
     /// Whether views are recorded. If not, offsets are in etypes of an unknown view (io.md 3.3).
     pub has_views: bool,
+    /// Whether a library opens the file within an opening that the program has asked for. It is none of its own: how many there
+    /// are differs between ranks and libraries.
+    pub is_nested: bool,
 }
 
 /// From where a seek counts.

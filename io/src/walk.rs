@@ -70,8 +70,8 @@ impl Walk {
             last: 0,
             facts: FileFacts::default(),
         });
-        file.openings += 1;
-        file.facts.opens += 1;
+        file.openings += u64::from(!opening.is_nested);
+        file.facts.opens += u64::from(!opening.is_nested);
         file.facts.members = file.facts.members.max(opening.members);
         file.facts.size = file.facts.size.max(opening.size);
         file.facts.hints.extend(opening.hints.map(str::to_owned));
@@ -85,7 +85,9 @@ impl Walk {
             manner,
             has_views: opening.has_views,
         };
-        self.describe(opening.file, &description);
+        if !opening.is_nested {
+            self.describe(opening.file, &description);
+        }
         self.handles
             .insert(handle, Handle { file: opening.file, layer: opening.layer, description: self.next });
         self.descriptions.insert(self.next, description);

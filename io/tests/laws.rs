@@ -100,6 +100,7 @@ fn walked(rank: u32, events: &[Event], gap: u64) -> Walked {
                     direct: false,
                     hints: Some("cb_nodes=1"),
                     has_views,
+                    is_nested: false,
                 };
                 walk.create(handle, &opening);
             }

@@ -24,6 +24,7 @@ fn model() -> Model {
                 direct: false,
                 hints: Some("cb_nodes=1"),
                 has_views: true,
+                is_nested: false,
             },
         );
         let text = "r(0,2097152,b1048576)";

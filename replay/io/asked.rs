@@ -31,6 +31,8 @@ pub(super) struct Handle {
     pub(super) layer: Layer,
     /// Members of the communicator, if there is one.
     pub(super) members: Option<u64>,
+    /// Whether it is made in a call that opens the file by another handle.
+    pub(super) is_nested: bool,
 }
 
 /// What the name of a call says.
@@ -109,13 +111,15 @@ pub(crate) fn layer(trace: &Trace, at: usize) -> Option<Layer> {
 }
 
 fn handle(trace: &Trace, at: usize) -> Option<Handle> {
-    let file = trace.definitions.file_handles.get(at)?.file;
+    let handles = &trace.definitions.file_handles;
+    let FileHandle { file, parent, .. } = *handles.get(at)?;
     let layer = layer(trace, at)?;
     let members = match trace.communicators.get(trace.file_handle(at) as usize)? {
         Participants::Myself => Some(1),
         others => others.processes().map(|processes| processes.len() as u64),
     };
-    Some(Handle { file: u32::try_from(file?).ok()?, layer, members })
+    let is_nested = parent.and_then(|at| handles.get(at)).is_some_and(|above| above.file == file);
+    Some(Handle { file: u32::try_from(file?).ok()?, layer, members, is_nested })
 }
 
 fn call(name: &str) -> Call {

@@ -201,7 +201,7 @@ impl<'a> Feed<'a> {
     fn create(
         &mut self,
         trace: &Trace,
-        (key, Handle { file, layer, members }): (u64, Handle),
+        (key, Handle { file, layer, members, is_nested }): (u64, Handle),
         status: u32,
         told: &FileAttributes,
     ) {
@@ -214,6 +214,7 @@ impl<'a> Feed<'a> {
             direct: status & AVOID_CACHING != 0,
             hints: text(trace, told.hints()),
             has_views: self.asked.has_views || layer != Layer::Mpi,
+            is_nested,
         };
         self.walk.create(key, &opening);
     }
@@ -356,7 +357,7 @@ mod tests {
         for (at, name) in ["MPI-IO", "POSIX", "HDF5"].into_iter().enumerate() {
             definitions.io_paradigms.push(at as u64, name.into()).unwrap();
             definitions.files.push(at as u64, name.to_lowercase()).unwrap();
-            let handle = FileHandle { file: Some(at), communicator: None, paradigm: Some(at) };
+            let handle = FileHandle { file: Some(at), communicator: None, paradigm: Some(at), parent: None };
             definitions.file_handles.push(at as u64, handle).unwrap();
         }
         for (at, name) in ["MPI_File_write", "MPI_File_write_shared", "pwrite"].into_iter().enumerate() {

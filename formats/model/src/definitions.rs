@@ -163,6 +163,8 @@ pub struct FileHandle {
     pub communicator: Option<usize>,
     /// Position in [`Definitions::io_paradigms`]; `None` if the trace does not define it.
     pub paradigm: Option<usize>,
+    /// Position in [`Definitions::file_handles`] of the one in whose call it was made; `None` if there is none.
+    pub parent: Option<usize>,
 }
 
 /// A node of the tree of calling contexts, as sampling traces have them.

@@ -182,11 +182,12 @@ impl Resolver {
                 let name = self.string(identification)?;
                 define(&mut self.done.io_paradigms, reference, name)
             }
-            Definition::IoHandle { reference, file, io_paradigm, comm, .. } => {
+            Definition::IoHandle { reference, file, io_paradigm, comm, parent, .. } => {
                 let handle = FileHandle {
                     file: optional(&self.done.files, file, "file")?,
                     communicator: optional(&self.done.communicators, comm, "communicator")?,
                     paradigm: self.done.io_paradigms.position(io_paradigm.into()),
+                    parent: self.done.file_handles.position(parent.into()),
                 };
                 define(&mut self.done.file_handles, reference, handle)
             }

@@ -28,6 +28,7 @@ const OPENING: Opening = Opening {
     direct: false,
     hints: None,
     has_views: true,
+    is_nested: false,
 };
 
 fn id(handle: u64) -> Id {
@@ -129,6 +130,25 @@ fn appending_begins_at_the_end() {
     let first = |it: &Transfer| (it.opening, it.pieces.first().map(|piece| piece.0));
     let places: Vec<_> = walked.transfers[&7].iter().map(first).collect();
     assert_eq!(places, [(2, Some(50)), (2, Some(70)), (2, Some(78)), (3, None)]);
+}
+
+#[test]
+fn opening_of_a_library_within_one_of_the_program_is_none_of_its_own() {
+    let below = Opening { layer: Layer::Posix, is_nested: true, ..OPENING };
+    // A rank of ROMIO opens twice, to make the file and to access it; the others once.
+    let openings = [1, 2].map(|times| {
+        let mut walk = Walk::new(3, Settings { gap: 4, transfers: true });
+        for handle in 0..times {
+            walk.create(10 + handle, &below);
+        }
+        walk.create(1, &Opening { hints: Some("cb_nodes=1"), ..OPENING });
+        walk.create(20, &below);
+        transfer(&mut walk, 1, 8);
+        let walked = walk.finish();
+        assert_eq!(walked.facts[&7].opens, 1);
+        (walked.transfers[&7][0].opening, walked.simple)
+    });
+    assert_eq!((openings[0].0, &openings[0].1), (1, &openings[1].1));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use call_paths::{CallPaths, Module, Modules, PathTable, RegionBase, Registers};
 use recording::journal::{self, JournalRecord};
@@ -123,6 +123,8 @@ pub(crate) struct OpenRegion {
 thread_local! {
     /// An atomic because handlers of signals read it; no other thread does.
     static CURRENT: AtomicPtr<Guarded> = const { AtomicPtr::new(null_mut()) };
+    /// Whether its location is being made.
+    static IS_BEGINNING: AtomicBool = const { AtomicBool::new(false) };
 }
 
 /// Returns the calling thread's location, if it has one.
@@ -135,12 +137,13 @@ pub(crate) fn current() -> Option<&'static Guarded> {
     unsafe { current.as_ref() }
 }
 
-/// Returns the calling thread's location, a new one if it has none; `None` if there is no recording.
+/// Returns the calling thread's location, a new one if it has none; `None` if there is no recording, or if it is being made:
+/// that opens files, by functions which may be recorded.
 #[inline]
 pub(crate) fn here() -> Option<&'static Guarded> {
     match current() {
         Some(thread) => Some(thread),
-        None => Some(begin(process::current()?)),
+        None => begin(process::current()?),
     }
 }
 
@@ -149,9 +152,12 @@ fn set_current(thread: *mut Guarded) {
 }
 
 /// Creates a location for the calling thread, which has none. If that fails, which the journal says, the
-/// thread records nothing, but takes part in the recorder's collective exchanges.
+/// thread records nothing, but takes part in the recorder's collective exchanges. `None` if that is under way.
 #[cold]
-fn begin(process: &'static Process) -> &'static Guarded {
+fn begin(process: &'static Process) -> Option<&'static Guarded> {
+    if IS_BEGINNING.try_with(|it| it.swap(true, Ordering::Relaxed)).unwrap_or(true) {
+        return None;
+    }
     let (number, events, counts, paths) = match make_location(process) {
         Ok((number, events, counts, paths)) => (number, events, counts, Some(paths)),
         Err(cause) => {
@@ -182,13 +188,14 @@ fn begin(process: &'static Process) -> &'static Guarded {
         timer: None,
     })));
     set_current(thread);
+    IS_BEGINNING.try_with(|it| it.store(false, Ordering::Relaxed)).unwrap_or(());
     process.announce_end_of_thread(thread);
     // SAFETY: as in `current`.
     let thread = unsafe { &*thread };
     if let Some(mut inside) = thread.lock() {
         inside.timer = sampling::begin(process);
     }
-    thread
+    Some(thread)
 }
 
 fn make_location(process: &'static Process) -> Result<(u32, Events, Option<Counts>, CallPaths), String> {

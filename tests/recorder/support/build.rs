@@ -122,7 +122,7 @@ pub(crate) fn program(mpi: &Mpi, source: &str) -> Option<Vec<OsString>> {
     let program = folder.join(name);
     match failure {
         Some(reason) => skip(Need::Compiler, format!("{source}: {reason}")),
-        None if !program.exists() => skip(Need::System, format!("{source} needs another MPI")),
+        None if !program.exists() => skip(Need::System, format!("{source} needs another MPI, or a library")),
         None => return Some(vec![program.into()]),
     }
     None
@@ -278,6 +278,7 @@ fn sources(language: &str) -> Vec<String> {
         "workers",
         "changes",
         "advice",
+        "files",
     ] {
         for entry in std::fs::read_dir(project("tests/programs").join(folder)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();

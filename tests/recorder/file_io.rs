@@ -1,11 +1,9 @@
 //! The model of file I/O of a recorded program has the phases that the program has.
 
-use io_model::{Kind, Mode, Model, Origin, Pointer};
-use replay::exchange::Solo;
-use replay::io::{IoOptions, OutputFile};
-use replay::progress::Progress;
-use replay::{DetailsPlace, Options, Summary};
+use io_model::{Kind, Mode, Origin, Pointer};
+use replay::io::IoOptions;
 
+use crate::support::modelled::analyzed;
 use crate::support::record::{Invocation, Subject};
 
 /// Bytes of a request of the program, its ranks and its steps.
@@ -13,29 +11,11 @@ const BYTES: u64 = 65_536;
 const RANKS: u64 = 4;
 const STEPS: u64 = 10;
 
-/// The model of a recorded program, and the summary of its analysis.
-fn analyzed(subject: &Subject) -> (Model, Summary) {
-    let [report, json] = ["model.cubex", "model.json"].map(|name| subject.folder.join(name));
-    let io_model = IoOptions {
-        files: vec![OutputFile::of_model(json.to_str().unwrap()).unwrap()],
-        ..IoOptions::default()
-    };
-    let options = Options {
-        details: Some(DetailsPlace::Nowhere),
-        report: Some(report),
-        structure: false,
-        io_model,
-        ..Options::new(&subject.experiment)
-    };
-    let outcome = replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
-    (Model::from_json(&std::fs::read_to_string(json).unwrap()).unwrap(), outcome.summary.unwrap())
-}
-
 #[test]
 fn phases_are_those_of_the_program() {
     let Some(subject) = Subject::new("phases", "files/phases.c", 4, &[]) else { return };
     subject.run_recorded(Invocation::InFront).expect_success();
-    let (model, _) = analyzed(&subject);
+    let (model, _) = analyzed(&subject, IoOptions::default());
     assert!(model.findings.0.is_empty(), "{:?}", model.findings);
     let counts: Vec<u64> = model.families.iter().map(|family| family.count).collect();
     assert_eq!(counts, [STEPS, 1], "{:?}", model.families);
@@ -67,7 +47,7 @@ fn phases_are_those_of_the_program() {
 fn others_wait_for_a_rank_that_writes_alone_as_long_as_it_writes() {
     let Some(subject) = Subject::new("one_writes", "files/one_writes.c", 4, &[]) else { return };
     subject.run_recorded(Invocation::InFront).expect_success();
-    let (model, summary) = analyzed(&subject);
+    let (model, summary) = analyzed(&subject, IoOptions::default());
     let writing: u64 = model.families.iter().map(|family| family.time).sum();
     let writing = writing as f64 / model.resolution as f64;
     let most = summary.io.and_then(|io| io.waiting).unwrap().most;

@@ -106,7 +106,7 @@ NOINLINE void sizes_and_pointers(void) {
 
 /* Promises the hints of the open file, in the order of their keys. */
 NOINLINE void promise_hints(void) {
-    char pairs[128][400], key[MPI_MAX_INFO_KEY + 1], value[300];
+    char pairs[128][600], key[MPI_MAX_INFO_KEY + 1], value[300];
     MPI_Info used;
     int count, is_known;
 

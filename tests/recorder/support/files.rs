@@ -101,3 +101,29 @@ pub(crate) fn records(experiment: &Path, functions: &[&str]) -> BTreeMap<u64, Ve
     });
     lines
 }
+
+/// How many transfers there are, by location, paradigm of their handle, whether it is writing, and bytes that are moved.
+pub(crate) type Transfers = BTreeMap<(u64, String, bool, u64), u64>;
+
+/// Counts the transfers of the files with this name.
+pub(crate) fn transfers(experiment: &Path, file: &str) -> Transfers {
+    let handles = handles(experiment);
+    let mut transfers = Transfers::new();
+    let mut open: BTreeMap<(u64, u32, u64), bool> = BTreeMap::new();
+    each_event(experiment, |at, event, _| match *event {
+        Event::IoOperationBegin { handle, mode, matching_id, .. } => {
+            open.insert((at.location, handle, matching_id), mode == 1);
+        }
+        Event::IoOperationComplete { handle, bytes_result, matching_id } => {
+            let is_written = open.remove(&(at.location, handle, matching_id)).unwrap();
+            let of = &handles[&handle];
+            if of.file == file && bytes_result < u64::MAX {
+                *transfers
+                    .entry((at.location, of.paradigm.clone(), is_written, bytes_result))
+                    .or_insert(0) += 1;
+            }
+        }
+        _ => {}
+    });
+    transfers
+}

@@ -6,6 +6,7 @@ pub(crate) mod build;
 pub(crate) mod expectations;
 pub(crate) mod files;
 pub(crate) mod laws;
+pub(crate) mod modelled;
 pub(crate) mod process;
 pub(crate) mod record;
 pub(crate) mod report;

@@ -19,6 +19,7 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(posix)");
     if is_known && std::env::var_os("CARGO_FEATURE_STATIC").is_none() {
         println!("cargo::rustc-cfg=posix");
+        compile_variadic_functions();
     }
     let functions = recording::functions::all();
     let mut text = String::new();
@@ -76,6 +77,20 @@ fn main() {
         let optional = functions.iter().filter(|function| function.is_optional);
         make_members(&directory.join("optional"), optional);
     }
+}
+
+/// Compiles the functions with variable arguments, which Rust cannot hand on. Exceptions and cancelled threads unwind
+/// through them, and call paths lead through them.
+fn compile_variadic_functions() {
+    const SOURCE: &str = "src/stdio/variadic.c";
+    println!("cargo::rerun-if-changed={SOURCE}");
+    let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("set by cargo"));
+    let object = folder.join("variadic.o");
+    let source = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo")).join(SOURCE);
+    let words = ["-c", "-O2", "-fPIC", "-fexceptions", "-fasynchronous-unwind-tables", "-o"];
+    let names = [&object, &source].map(|path| path.display().to_string());
+    run(tool("CC", "cc"), words.map(String::from).into_iter().chain(names), &folder);
+    println!("cargo::rustc-link-arg={}", object.display());
 }
 
 /// Builds a library with a member for each function that not every MPI library has: its name, which jumps to

@@ -5,7 +5,7 @@
 //! | `wrappers`, `next` (or `linked`) | the exported functions, and the next ones of these names |
 //! | `start`, `sessions`, `process`, `thread`, `inside` | data from the start of MPI to the end: of the process, of each thread, and the lock of a thread's data |
 //! | `call`, `hooks`, `regions`, `instrumented`, `sampling` | sources of events: MPI calls, named regions, instrumented functions, samples |
-//! | `openmp`, `posix` | likewise: constructs of OpenMP, files of the C library |
+//! | `openmp`, `posix`, `stdio` | likewise: constructs of OpenMP, files and streams of the C library |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | counts instead of events if the program is profiled |
 //! | `communicators`, `neighborhoods`, `groups`, `requests`, `partitions`, `windows`, `pending`, `files`, `datatypes`, `shapes`, `hints`, `volumes` | MPI's objects |
@@ -63,6 +63,8 @@ mod sessions;
 mod shapes;
 mod shared;
 mod start;
+#[cfg(posix)]
+mod stdio;
 mod synchronize;
 mod texts;
 mod thread;

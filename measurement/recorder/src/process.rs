@@ -29,7 +29,7 @@ use crate::selection::Selection;
 use crate::sessions::Session;
 use crate::synchronize::Clocks;
 use crate::texts::Texts;
-use crate::thread;
+use crate::thread::{self, Thread};
 use crate::windows::Windows;
 
 /// The process under recording.
@@ -264,10 +264,11 @@ impl Process {
 
     /// Frees what the recorder has of MPI, if the program is about to end that to which it belongs: `MPI_COMM_WORLD`
     /// by `MPI_Finalize`, or all of MPI. No processes are waited for here, as others may keep sessions.
-    pub(crate) fn close(&self, is_world: bool) {
+    pub(crate) fn close(&self, #[cfg_attr(not(posix), allow(unused))] thread: &mut Thread, is_world: bool) {
         let was_last = self.open.fetch_sub(1, Ordering::Relaxed) == 1;
         #[cfg(posix)]
         if was_last || is_world {
+            crate::stdio::end(thread);
             crate::posix::end();
         }
         let ends = if self.own.session.is_none() { is_world } else { was_last };
@@ -309,6 +310,8 @@ impl Process {
             thread::current().and_then(|thread| thread.lock().or_else(|| thread.take_over(u64::MAX, true)));
         if let Some(mut thread) = entered {
             iterations::leave(&mut thread);
+            #[cfg(posix)]
+            crate::stdio::end(&mut thread);
             thread.end_program(status);
             thread.lock_forever();
         }

@@ -118,6 +118,7 @@ fn begin(registers: Registers, function: u32, real: impl FnOnce() -> usize, mode
                 #[cfg(posix)]
                 if process.settings.posix {
                     crate::posix::begin();
+                    crate::stdio::begin();
                 }
             }
             // Every process knows that recording failed; one of them has the reason.

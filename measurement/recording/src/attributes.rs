@@ -79,6 +79,8 @@ pub const VIEW_TYPE: u32 = 22;
 pub const HINTS: u32 = 23;
 /// Number of the attribute with the size of a file.
 pub const FILE_SIZE: u32 = 24;
+/// Number of the attribute with the calls of functions of ISO C that an operation stands for.
+pub const CALLS: u32 = 25;
 
 /// All attributes, by number.
 pub const ATTRIBUTES: &[Attribute] = &[
@@ -167,6 +169,7 @@ pub const ATTRIBUTES: &[Attribute] = &[
     Attribute { name: "ViewType", description: "The filetype of the view of a file", kind: STRING },
     Attribute { name: "Hints", description: "Hints of a file that are in use: key=value;...", kind: STRING },
     Attribute { name: "FileSize", description: "Size of a file at that time, in bytes", kind: UINT64 },
+    Attribute { name: "Calls", description: "Calls that an operation of ISO C stands for", kind: UINT64 },
 ];
 
 #[cfg(test)]
@@ -197,8 +200,8 @@ mod tests {
             [attributes::HANDLE, attributes::ASSERTION, attributes::PARTITIONED]
         );
         assert_eq!(
-            [VIEW_ETYPE, VIEW_SIZE, VIEW_EXTENT, VIEW_PIECES, VIEW_TYPE, HINTS, FILE_SIZE].map(named),
-            ["ViewEtype", "ViewSize", "ViewExtent", "ViewPieces", "ViewType", "Hints", "FileSize"]
+            [VIEW_ETYPE, VIEW_SIZE, VIEW_EXTENT, VIEW_PIECES, VIEW_TYPE, HINTS, FILE_SIZE, CALLS].map(named),
+            ["ViewEtype", "ViewSize", "ViewExtent", "ViewPieces", "ViewType", "Hints", "FileSize", "Calls"]
         );
     }
 }

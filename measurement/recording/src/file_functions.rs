@@ -12,16 +12,20 @@ pub struct FileFunction {
     pub name: &'static str,
     /// Its role in OTF2 (`OTF2_RegionRole`).
     pub role: RegionRole,
+    /// The source file of its region, as in Score-P's traces: [`POSIX`] or [`ISO_C`].
+    pub source: &'static str,
 }
 
-/// The source file of their regions, as in Score-P's traces.
-pub const SOURCE: &str = "POSIX I/O";
+/// The source file of functions of POSIX.
+pub const POSIX: &str = "POSIX I/O";
+/// The source file of functions of ISO C, which work on streams.
+pub const ISO_C: &str = "ISO C I/O";
 
 macro_rules! functions {
-    ($($role:ident: $($name:literal)*;)*) => {
+    ($($source:ident $role:ident: $($name:literal)*;)*) => {
         /// All functions, by number.
         pub const FUNCTIONS: &[FileFunction] = &[
-            $($(FileFunction { name: $name, role: RegionRole::$role },)*)*
+            $($(FileFunction { name: $name, role: RegionRole::$role, source: $source },)*)*
         ];
 
         /// Their names, for lookup.
@@ -35,19 +39,35 @@ macro_rules! functions {
 }
 
 functions! {
-    FILE_IO_METADATA:
+    POSIX FILE_IO_METADATA:
         "open" "open64" "openat" "openat64" "creat" "creat64"
         "__open_2" "__open64_2" "__openat_2" "__openat64_2"
         "mkstemp" "mkstemp64" "mkostemp" "mkostemp64" "mkstemps" "mkstemps64" "mkostemps" "mkostemps64"
         "close" "close_range" "closefrom" "dup" "dup2" "dup3" "fcntl" "fcntl64" "lseek" "lseek64"
         "ftruncate" "ftruncate64" "posix_fallocate" "posix_fallocate64" "fallocate" "fallocate64"
         "unlink" "unlinkat" "remove" "flock" "lockf" "lockf64";
-    FILE_IO:
+    POSIX FILE_IO:
         "read" "write" "pread" "pread64" "pwrite" "pwrite64" "readv" "writev"
         "preadv" "preadv64" "pwritev" "pwritev64" "preadv2" "preadv64v2" "pwritev2" "pwritev64v2"
         "__read_chk" "__pread_chk" "__pread64_chk"
         "sendfile" "sendfile64" "copy_file_range" "splice"
         "fsync" "fdatasync" "syncfs" "sync_file_range";
+    ISO_C FILE_IO_METADATA:
+        "fopen" "fopen64" "fdopen" "freopen" "freopen64" "tmpfile" "tmpfile64" "fclose"
+        "fseek" "fseeko" "fseeko64" "fsetpos" "fsetpos64" "rewind";
+    ISO_C FILE_IO:
+        "fwrite" "fwrite_unlocked" "fputs" "fputs_unlocked" "puts"
+        "fputc" "putc" "_IO_putc" "fputc_unlocked" "putc_unlocked" "putchar" "putchar_unlocked" "__overflow"
+        "fprintf" "printf" "vfprintf" "vprintf"
+        "__fprintf_chk" "__printf_chk" "__vfprintf_chk" "__vprintf_chk"
+        "fread" "fread_unlocked" "__fread_chk" "__fread_unlocked_chk"
+        "fgets" "fgets_unlocked" "__fgets_chk" "__fgets_unlocked_chk"
+        "fgetc" "getc" "_IO_getc" "fgetc_unlocked" "getc_unlocked" "getchar" "getchar_unlocked" "__uflow"
+        "getline" "getdelim" "__getdelim"
+        "fscanf" "scanf" "vfscanf" "vscanf"
+        "__isoc99_fscanf" "__isoc99_scanf" "__isoc99_vfscanf" "__isoc99_vscanf"
+        "__isoc23_fscanf" "__isoc23_scanf" "__isoc23_vfscanf" "__isoc23_vscanf"
+        "fflush" "fflush_unlocked";
 }
 
 /// Returns the number of the function of that name.

@@ -252,10 +252,13 @@ pub struct Descriptor {
     pub path: String,
     /// The descriptor.
     pub descriptor: u32,
-    /// Number of the handle of MPI-IO in whose call it was opened.
+    /// Number of the handle of MPI-IO, or of ISO C, in whose call it was opened.
     pub parent: Option<u32>,
     /// Whether it is a directory.
     pub is_directory: bool,
+    /// Whether it is a stream of ISO C.
+    #[serde(default)]
+    pub is_stream: bool,
 }
 
 /// A Cartesian topology of a communicator.

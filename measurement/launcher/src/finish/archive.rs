@@ -4,7 +4,7 @@
 //! names of communicators, paradigms, groups without names.
 
 use super::clock::TraceClock;
-use super::communicators::{LocalNumbers, Numbers, SharedObjects};
+use super::communicators::{FileAccess, LocalNumbers, Numbers, SharedObjects};
 use super::contexts::{Contexts, NO_CONTEXT};
 use super::members;
 use super::strings::Strings;
@@ -354,6 +354,7 @@ fn topologies(shared: &SharedObjects, strings: &mut Strings, records: &mut Defin
 /// The references of the paradigms of file access, in events as well.
 const MPI_IO: u8 = 0;
 const POSIX: u8 = 1;
+const ISO_C: u8 = 2;
 
 fn files(shared: &SharedObjects, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     const SERIAL: u8 = 0;
@@ -378,6 +379,9 @@ fn files(shared: &SharedObjects, strings: &mut Strings, records: &mut Definition
     if shared.has_posix {
         paradigm(POSIX, "POSIX", "POSIX I/O", SERIAL, OS);
     }
+    if shared.handles.iter().any(|handle| handle.access == FileAccess::IsoC) {
+        paradigm(ISO_C, "ISOC", "ISO C I/O", SERIAL, 0);
+    }
     for (reference, path) in (0..).zip(shared.paths.iter()) {
         let name = strings.number(path);
         records.add(match shared.directories.contains(&reference) {
@@ -390,9 +394,16 @@ fn files(shared: &SharedObjects, strings: &mut Strings, records: &mut Definition
             reference,
             name: 0,
             file: handle.file,
-            io_paradigm: if handle.communicator.is_some() { MPI_IO } else { POSIX },
+            io_paradigm: match handle.access {
+                FileAccess::Mpi(_) => MPI_IO,
+                FileAccess::Posix => POSIX,
+                FileAccess::IsoC => ISO_C,
+            },
             io_handle_flags: 0,
-            comm: handle.communicator.unwrap_or(UNDEFINED),
+            comm: match handle.access {
+                FileAccess::Mpi(communicator) => communicator,
+                FileAccess::Posix | FileAccess::IsoC => UNDEFINED,
+            },
             parent: handle.parent.unwrap_or(UNDEFINED),
         });
     }

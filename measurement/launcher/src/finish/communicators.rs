@@ -41,10 +41,21 @@ pub(crate) struct Window {
 pub(crate) struct Handle {
     /// Number of its file.
     pub(crate) file: u32,
-    /// Its communicator, if it is of MPI-IO; of others there is a descriptor.
-    pub(crate) communicator: Option<u32>,
-    /// The handle of MPI-IO in whose call it was opened.
+    /// The library that it is of.
+    pub(crate) access: FileAccess,
+    /// The handle of MPI-IO or ISO C in whose call it was opened.
     pub(crate) parent: Option<u32>,
+}
+
+/// A library that files are opened with.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum FileAccess {
+    /// MPI-IO, with the communicator.
+    Mpi(u32),
+    /// POSIX: there is a descriptor.
+    Posix,
+    /// ISO C: there is a stream, on a descriptor.
+    IsoC,
 }
 
 /// A Cartesian topology.
@@ -250,7 +261,7 @@ fn share_files(shared: &mut SharedObjects, processes: &[Process], notices: &mut 
             };
             let number = *numbers.entry(file.key).or_insert_with(|| {
                 let file = shared.paths.number(&file.path);
-                shared.handles.push(Handle { file, communicator: Some(communicator), parent: None });
+                shared.handles.push(Handle { file, access: FileAccess::Mpi(communicator), parent: None });
                 shared.handles.len() as u32 - 1
             });
             shared.of[at].handles.insert(local, number);
@@ -262,11 +273,12 @@ fn share_files(shared: &mut SharedObjects, processes: &[Process], notices: &mut 
     }
 }
 
-/// Adds the handles of functions of the C library. Processes share a handle if the file, the descriptor and the
-/// handle of MPI-IO above are the same.
+/// Adds the handles of functions of the C library. Processes share a handle if the library, the file, the descriptor
+/// and the handle above are the same.
 fn share_descriptors(shared: &mut SharedObjects, processes: &[Process], notices: &mut Notices) {
-    let mut numbers: HashMap<(u32, u32, Option<u32>), u32> = HashMap::new();
+    let mut numbers: HashMap<(FileAccess, u32, u32, Option<u32>), u32> = HashMap::new();
     for (at, process) in processes.iter().enumerate() {
+        // Handles above have lower numbers: they are known.
         for (&local, opened) in &process.descriptors {
             if process.files.contains_key(&local) {
                 notices.note(process.rank, format!("handle {local} is of two files"));
@@ -277,14 +289,14 @@ fn share_descriptors(shared: &mut SharedObjects, processes: &[Process], notices:
                 shared.directories.insert(file);
             }
             // MPI has refused to open the file if it has no handle in the end.
-            let parent = opened.parent.filter(|parent| process.files.contains_key(parent));
-            let parent = parent.and_then(|parent| shared.of[at].handles.get(&parent).copied());
-            let number = *numbers.entry((file, opened.descriptor, parent)).or_insert_with(|| {
-                shared.handles.push(Handle { file, communicator: None, parent });
+            let parent = opened.parent.and_then(|parent| shared.of[at].handles.get(&parent).copied());
+            let access = if opened.is_stream { FileAccess::IsoC } else { FileAccess::Posix };
+            let number = *numbers.entry((access, file, opened.descriptor, parent)).or_insert_with(|| {
+                shared.handles.push(Handle { file, access, parent });
                 shared.handles.len() as u32 - 1
             });
             shared.of[at].handles.insert(local, number);
-            shared.has_posix = true;
+            shared.has_posix |= access == FileAccess::Posix;
         }
     }
 }
@@ -412,7 +424,7 @@ mod tests {
         processes[1].deleted.insert(0, ("/g".into(), false));
         processes[1].deleted.insert(1, ("/f".into(), false));
         let shared = share(&processes, &mut Notices::default());
-        assert_eq!(shared.handles, [Handle { file: 0, communicator: Some(WORLD), parent: None }]);
+        assert_eq!(shared.handles, [Handle { file: 0, access: FileAccess::Mpi(WORLD), parent: None }]);
         assert!(!shared.has_posix);
         assert_eq!(shared.of[1].files, Numbers::from([(0, 1), (1, 0)]));
         assert!(shared.paths.iter().eq(["/f", "/g"]));
@@ -429,6 +441,7 @@ mod tests {
                     descriptor,
                     parent,
                     is_directory: path == "/d",
+                    is_stream: handle == 9,
                 },
             )
         };
@@ -442,16 +455,28 @@ mod tests {
                 descriptor(11, "/f", 7, None),
                 descriptor(12, "/f", 8, Some(99)),
                 descriptor(13, "/d", 9, None),
+                // A stream, and the descriptor below it.
+                descriptor(9, "/f", 7, None),
+                descriptor(14, "/f", 7, Some(9)),
             ]);
         }
         let shared = share(&processes, &mut Notices::default());
-        let handle = |file, communicator, parent| Handle { file, communicator, parent };
-        let posix = |file, parent| handle(file, None, parent);
+        let handle = |access, file, parent| Handle { file, access, parent };
+        let posix = |file, parent| handle(FileAccess::Posix, file, parent);
         assert_eq!(
             shared.handles,
-            [handle(0, Some(WORLD), None), posix(0, Some(0)), posix(0, None), posix(0, None), posix(1, None)]
+            [
+                handle(FileAccess::Mpi(WORLD), 0, None),
+                handle(FileAccess::IsoC, 0, None),
+                posix(0, Some(0)),
+                posix(0, None),
+                posix(0, None),
+                posix(1, None),
+                posix(0, Some(1)),
+            ]
         );
-        assert_eq!(shared.of[1].handles, Numbers::from([(4, 0), (10, 1), (11, 2), (12, 3), (13, 4)]));
+        let numbers = [(4, 0), (9, 1), (10, 2), (11, 3), (12, 4), (13, 5), (14, 6)];
+        assert_eq!(shared.of[1].handles, Numbers::from(numbers));
         assert!(shared.has_posix && shared.directories == BTreeSet::from([1]));
     }
 

@@ -150,9 +150,11 @@ impl Merger {
             FILE_FUNCTION => {
                 let known =
                     usize::try_from(node.target).ok().and_then(|at| file_functions::FUNCTIONS.get(at));
-                let (name, role) =
-                    known.map_or(("[unknown]", RegionRole::FILE_IO), |known| (known.name, known.role));
-                let region = region(name, Some(file_functions::SOURCE), Paradigm::NONE);
+                let (name, role, source) = known
+                    .map_or(("[unknown]", RegionRole::FILE_IO, file_functions::POSIX), |known| {
+                        (known.name, known.role, known.source)
+                    });
+                let region = region(name, Some(source), Paradigm::NONE);
                 let region = self.region(Region { role, ..region });
                 self.node(Context { region, line: None, parent })
             }

@@ -23,7 +23,7 @@ pub(crate) fn finalize(
     synchronize::measure(process);
     synchronize::calibrate(process);
     iterations::end(&mut call.thread);
-    process.close(true);
+    process.close(&mut call.thread, true);
     let result = real(arguments.values);
     let time = call.end();
     let events = &mut call.thread.events;
@@ -42,7 +42,7 @@ pub(crate) fn close_session(
 ) -> usize {
     let process = call.thread.process;
     synchronize::calibrate(process);
-    process.close(false);
+    process.close(&mut call.thread, false);
     real(arguments.values)
 }
 

@@ -16,10 +16,10 @@ use crate::rounds;
 use crate::thread::{self, OpenCall, Thread};
 
 /// The right to record a call, and its events once it is entered.
-pub(super) struct Access {
+pub(crate) struct Access {
     thread: ManuallyDrop<Inside>,
     /// Whether it is made by MPI, in a call for a file that is being recorded.
-    pub(super) is_inner: bool,
+    pub(crate) is_inner: bool,
     /// Its path; [`NO_PARENT`] until it is entered.
     path: u32,
     begin: u64,
@@ -30,7 +30,7 @@ impl Access {
     /// Locks the thread's data; `None` if the call is not recorded: files are not, or it comes from inside of
     /// something that is being recorded, other than a call of MPI for a file.
     #[inline]
-    pub(super) fn lock() -> Option<Access> {
+    pub(crate) fn lock() -> Option<Access> {
         if !super::is_on() {
             return None;
         }
@@ -52,7 +52,7 @@ impl Access {
 
     /// Records that the function was entered at that time. `registers` are those of its export.
     #[inline]
-    pub(super) fn enter(&mut self, registers: Registers, function: u32, begin: u64) {
+    pub(crate) fn enter(&mut self, registers: Registers, function: u32, begin: u64) {
         let thread: &mut Thread = &mut self.thread;
         let (target, base) = (u64::from(function), thread.base());
         let base = match thread.paths.as_mut() {
@@ -74,24 +74,24 @@ impl Access {
 
     /// Notes the time at which the function returned; returns the time of the leave.
     #[inline]
-    pub(super) fn end_at(&mut self, time: u64) -> u64 {
+    pub(crate) fn end_at(&mut self, time: u64) -> u64 {
         self.end = time.max(self.begin);
         self.end
     }
 
     /// Returns the process.
-    pub(super) fn process(&self) -> &'static Process {
+    pub(crate) fn process(&self) -> &'static Process {
         self.thread.process
     }
 
     /// Returns begin and end.
     #[inline]
-    pub(super) fn times(&self) -> (u64, u64) {
+    pub(crate) fn times(&self) -> (u64, u64) {
         (self.begin, self.end)
     }
 
     /// Returns the file of MPI in whose call this one is made, if that is known.
-    pub(super) fn mpi_file(&self) -> Option<MpiFile> {
+    pub(crate) fn mpi_file(&self) -> Option<MpiFile> {
         let thread: &Thread = &self.thread;
         let files = &thread.process.files;
         let open = files.find(self.thread.file_at_work());
@@ -104,7 +104,7 @@ impl Access {
 
     /// Returns the thread, to record what the call has done.
     #[inline]
-    pub(super) fn thread(&mut self) -> &mut Thread {
+    pub(crate) fn thread(&mut self) -> &mut Thread {
         &mut self.thread
     }
 }
@@ -112,7 +112,7 @@ impl Access {
 /// Makes a call for a descriptor; if that is recorded, between enter and leave. `record` gets what the function has returned, and
 /// finds `errno` as that has left it.
 #[inline(always)]
-pub(super) fn by_descriptor(
+pub(crate) fn by_descriptor(
     function: u32,
     registers: Registers,
     descriptor: i32,

@@ -79,7 +79,7 @@ impl FileState {
     }
 
     /// Returns the state of an open file; `None` if it is neither a regular file nor a directory.
-    pub(super) fn of_descriptor(descriptor: i32) -> Option<FileState> {
+    pub(crate) fn of_descriptor(descriptor: i32) -> Option<FileState> {
         // SAFETY: all bytes zero are a value, which the call replaces.
         let mut status: libc::stat = unsafe { std::mem::zeroed() };
         // SAFETY: the status is writable.
@@ -101,14 +101,14 @@ impl FileState {
 const PATH: usize = 4096;
 
 /// The path of an open file.
-pub(super) struct OpenPath {
+pub(crate) struct OpenPath {
     bytes: [u8; PATH],
     length: usize,
 }
 
 impl OpenPath {
     /// Asks the system, which does not look at the file again; `None` if the file has none.
-    pub(super) fn of_descriptor(descriptor: i32) -> Option<OpenPath> {
+    pub(crate) fn of_descriptor(descriptor: i32) -> Option<OpenPath> {
         let mut name = [0u8; 32];
         let begin = b"/proc/self/fd/";
         name[..begin.len()].copy_from_slice(begin);
@@ -128,7 +128,7 @@ impl OpenPath {
         path.get().starts_with(b"/").then_some(path)
     }
 
-    pub(super) fn get(&self) -> &[u8] {
+    pub(crate) fn get(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 }

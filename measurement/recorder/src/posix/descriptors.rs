@@ -14,13 +14,13 @@ static DESCRIPTORS: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
 
 /// An open file that is recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct OpenFile {
+pub(crate) struct OpenFile {
     /// The number of its handle in the process.
-    pub(super) handle: u32,
+    pub(crate) handle: u32,
     /// Whether its writes go to its end.
-    pub(super) appends: bool,
+    pub(crate) appends: bool,
     /// Whether the last lock that was got is a shared one.
-    pub(super) shares: bool,
+    pub(crate) shares: bool,
 }
 
 impl OpenFile {
@@ -37,19 +37,19 @@ impl OpenFile {
 
 /// Returns the file of a descriptor, if it is recorded.
 #[inline]
-pub(super) fn find(descriptor: i32) -> Option<OpenFile> {
+pub(crate) fn find(descriptor: i32) -> Option<OpenFile> {
     OpenFile::read(DESCRIPTORS.get(descriptor as u32 as usize)?.load(Ordering::Relaxed))
 }
 
 /// Sets the file of a descriptor; returns the one that it had before. `None` for a file that cannot be kept.
-pub(super) fn set(descriptor: i32, file: Option<OpenFile>) -> Option<Option<OpenFile>> {
+pub(crate) fn set(descriptor: i32, file: Option<OpenFile>) -> Option<Option<OpenFile>> {
     let slot = DESCRIPTORS.get(descriptor as u32 as usize)?;
     let word = file.map_or(0, OpenFile::word);
     Some(OpenFile::read(slot.swap(word, Ordering::Relaxed)))
 }
 
 /// Removes the files of some descriptors; calls `removed` for each.
-pub(super) fn remove_all(first: u32, last: u32, mut removed: impl FnMut(OpenFile)) {
+pub(crate) fn remove_all(first: u32, last: u32, mut removed: impl FnMut(OpenFile)) {
     let last = (last as usize).min(MOST - 1);
     for slot in DESCRIPTORS.get(first as usize..=last).unwrap_or_default() {
         // Most are not used: their memory has never been touched.

@@ -7,7 +7,6 @@ use call_paths::Registers;
 use recording::file_functions::number;
 
 use super::locks::{lock_file, lock_rest};
-use super::next::next;
 use super::opening::{close, close_range, control, delete, duplicate, open};
 use super::transfers::{Bytes, Transfer, between, flush, resize, seek, transfer};
 use crate::hooks::transfers::{READ, WRITE};
@@ -15,14 +14,14 @@ use crate::hooks::transfers::{READ, WRITE};
 /// Exports functions: `name(parameters): way(arguments)` for a function of a module that makes the call. The way gets
 /// the number of the function, the registers of the export, and a closure that makes the call.
 macro_rules! exports {
-    ($($name:literal ($($a:ident),*): $way:ident($($argument:expr),*);)*) => {
+    ($($name:literal ($($a:ident),*): $way:ident$(::<$locks:literal>)?($($argument:expr),*);)*) => {
         $(const _: () = {
             #[unsafe(export_name = concat!("replay_io_", $name))]
             unsafe extern "C-unwind" fn exported($($a: usize),*) -> usize {
                 const NUMBER: u32 = number($name);
                 let registers = Registers::here();
                 let real = || {
-                    let address = next(NUMBER);
+                    let address = $crate::posix::next::next(NUMBER);
                     // SAFETY: the address is that of the function of this name, which has these parameters, all
                     // integers or pointers, and an integer as result; the program's own call is passed on.
                     unsafe {
@@ -33,12 +32,13 @@ macro_rules! exports {
                         real($($a),*)
                     }
                 };
-                $way(NUMBER, registers, $($argument),*, real)
+                $way$(::<$locks>)?(NUMBER, registers, $($argument),*, real)
             }
         };)*
     };
     (@word $a:ident) => { usize };
 }
+pub(crate) use exports;
 
 /// Flags of the functions that make a file with a new name.
 const NEW: i32 = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;

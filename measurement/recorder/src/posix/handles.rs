@@ -14,7 +14,7 @@ use crate::shared::Shared;
 
 /// The files of the process.
 pub(crate) struct PosixFiles {
-    pub(super) choice: FileChoice,
+    pub(crate) choice: FileChoice,
     /// Numbers of handles, and of files that are deleted, by what they consist of.
     handles: Shared<AtomicU32>,
     deleted: Shared<AtomicU32>,
@@ -28,12 +28,14 @@ const NOT_RECORDED: u32 = u32::MAX;
 
 /// A handle that is opened.
 #[derive(Clone, Copy)]
-pub(super) struct Opening<'a> {
-    pub(super) path: &'a [u8],
-    pub(super) descriptor: i32,
-    /// The handle of MPI in whose call it is opened.
-    pub(super) parent: Option<u32>,
-    pub(super) is_directory: bool,
+pub(crate) struct Opening<'a> {
+    pub(crate) path: &'a [u8],
+    pub(crate) descriptor: i32,
+    /// The handle of MPI or of a stream in whose call it is opened.
+    pub(crate) parent: Option<u32>,
+    pub(crate) is_directory: bool,
+    /// Whether it is a stream of ISO C.
+    pub(crate) is_stream: bool,
 }
 
 impl PosixFiles {
@@ -44,14 +46,15 @@ impl PosixFiles {
 
     /// Returns the number of the handle of an opening, `None` if the file is not recorded. The first time `find` finds
     /// out, which takes some microseconds: a file that is opened again by the same path is at the same place as before.
-    pub(super) fn opening(
+    pub(crate) fn opening(
         &self,
         (path, identity): (&[u8], (u64, u64)),
-        (descriptor, parent): (i32, Option<u32>),
+        (descriptor, parent, is_stream): (i32, Option<u32>, bool),
         find: impl FnOnce() -> Option<u32>,
     ) -> Option<u32> {
         let parent = parent.map_or(u64::MAX, u64::from);
-        let key = key::of(&[key::of_bytes(path), identity.0, identity.1, descriptor as u64, parent]);
+        let place = u64::from(descriptor as u32) << 1 | u64::from(is_stream);
+        let key = key::of(&[key::of_bytes(path), identity.0, identity.1, place, parent]);
         if let Some(known) = self.openings.find(key) {
             return Some(known.load(Ordering::Relaxed)).filter(|&handle| handle != NOT_RECORDED);
         }
@@ -63,9 +66,10 @@ impl PosixFiles {
     }
 
     /// Returns the number of a handle; `None` without memory.
-    pub(super) fn handle(&self, process: &Process, opening: Opening<'_>) -> Option<u32> {
-        let Opening { path, descriptor, parent, is_directory } = opening;
-        let key = key::of(&[key::of_bytes(path), descriptor as u64, parent.map_or(u64::MAX, u64::from)]);
+    pub(crate) fn handle(&self, process: &Process, opening: Opening<'_>) -> Option<u32> {
+        let Opening { path, descriptor, parent, is_directory, is_stream } = opening;
+        let above = parent.map_or(u64::MAX, u64::from);
+        let key = key::of(&[key::of_bytes(path), descriptor as u64, above, is_stream.into()]);
         let known = self.handles.get_or_insert(key, |number| {
             let handle = process.files.next_handle();
             number.store(handle, Ordering::Relaxed);
@@ -75,13 +79,14 @@ impl PosixFiles {
                 descriptor: descriptor as u32,
                 parent,
                 is_directory,
+                is_stream,
             }));
         });
         known.map(|number| number.load(Ordering::Relaxed))
     }
 
     /// Returns the number of a file that is deleted; `None` without memory.
-    pub(super) fn deleted(&self, process: &Process, path: &[u8]) -> Option<u32> {
+    pub(crate) fn deleted(&self, process: &Process, path: &[u8]) -> Option<u32> {
         let known = self.deleted.get_or_insert(key::of_bytes(path), |number| {
             let path = String::from_utf8_lossy(path).into_owned();
             number.store(process.files.insert_deleted(process, path, true), Ordering::Relaxed);

@@ -21,13 +21,13 @@
 
 pub(crate) mod access;
 pub(crate) mod choice;
-mod descriptors;
-mod exports;
+pub(crate) mod descriptors;
+pub(crate) mod exports;
 pub(crate) mod handles;
 pub(crate) mod inner;
 mod locks;
-mod next;
-mod opening;
+pub(crate) mod next;
+pub(crate) mod opening;
 mod transfers;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,7 +53,7 @@ pub(crate) fn end() {
 
 /// Runs something, and leaves `errno` as it was before.
 #[inline]
-fn keeping_errno<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn keeping_errno<R>(work: impl FnOnce() -> R) -> R {
     // SAFETY: the C library has a place for each thread.
     let place = unsafe { libc::__errno_location() };
     // SAFETY: as above.

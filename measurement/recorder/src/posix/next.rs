@@ -8,7 +8,7 @@ static ADDRESSES: [AtomicUsize; FUNCTIONS.len()] = [const { AtomicUsize::new(0) 
 
 /// Returns the address of the next function of that number.
 #[inline]
-pub(super) fn next(number: u32) -> usize {
+pub(crate) fn next(number: u32) -> usize {
     // The slot is only ever written with one value: no ordering is needed.
     let address = ADDRESSES[number as usize].load(Ordering::Relaxed);
     if address != 0 { address } else { find(number) }

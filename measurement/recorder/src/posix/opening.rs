@@ -46,14 +46,14 @@ const STATUS: [(i32, u64); 8] = [
 ];
 
 /// Returns OTF2's creation flags.
-fn creation(flags: i32) -> u64 {
+pub(crate) fn creation(flags: i32) -> u64 {
     let is_temporary = flags & libc::O_TMPFILE == libc::O_TMPFILE;
     let flags = if is_temporary { flags & !libc::O_DIRECTORY } else { flags };
     translated(&CREATION, flags) | if is_temporary { TEMPORARY } else { 0 }
 }
 
 /// Returns OTF2's status flags.
-fn status(flags: i32) -> u64 {
+pub(crate) fn status(flags: i32) -> u64 {
     let is_sync = flags & SYNC_ONLY != 0;
     translated(&STATUS, if is_sync { flags & !libc::O_DSYNC } else { flags })
 }
@@ -63,7 +63,7 @@ fn translated(table: &[(i32, u64)], flags: i32) -> u64 {
 }
 
 /// Returns OTF2's mode of access.
-fn mode(flags: i32) -> u8 {
+pub(crate) fn mode(flags: i32) -> u8 {
     match flags & libc::O_ACCMODE {
         libc::O_RDONLY => 0,
         libc::O_WRONLY => 1,
@@ -94,7 +94,7 @@ pub(super) fn open(
 ///
 /// # Safety
 /// The function has returned, `errno` is as it has left it, and unless that is `EFAULT` the path is a string.
-unsafe fn read<'a>(path: usize) -> Option<&'a CStr> {
+pub(crate) unsafe fn read<'a>(path: usize) -> Option<&'a CStr> {
     // SAFETY: the C library has a place for each thread.
     let is_nowhere = path == 0 || unsafe { *libc::__errno_location() } == libc::EFAULT;
     // SAFETY: the caller guarantees it.
@@ -129,7 +129,8 @@ unsafe fn opened(
     // SAFETY: the function has succeeded, so it has got a string.
     let passed = unsafe { CStr::from_ptr(path as *const c_char) };
     let state = FileState::of_descriptor(descriptor);
-    let recorded = state.and_then(|state| Some((handle(&access, passed, descriptor, state)?, state.size)));
+    let recorded =
+        state.and_then(|state| Some((handle(&access, passed, (descriptor, false), state)?, state.size)));
     let appends = flags & libc::O_APPEND != 0;
     let file = recorded.map(|(handle, _)| OpenFile { handle, appends, shares: false });
     let Some(before) = descriptors::set(descriptor, file) else { return };
@@ -149,22 +150,29 @@ unsafe fn opened(
 }
 
 /// Records that a file is not open any more, which was closed unseen (F12).
-fn destroyed(access: &mut Access, time: u64, file: OpenFile) {
+pub(crate) fn destroyed(access: &mut Access, time: u64, file: OpenFile) {
     record::io_destroy_handle(&mut access.thread().events, time, file.handle.into());
 }
 
 /// Returns the number of the handle of a file that has been opened by a path; `None` if it is not recorded.
-fn handle(access: &Access, passed: &CStr, descriptor: i32, state: FileState) -> Option<u32> {
+/// For a stream it is the handle of that, which has the descriptor.
+pub(crate) fn handle(
+    access: &Access,
+    passed: &CStr,
+    (descriptor, is_stream): (i32, bool),
+    state: FileState,
+) -> Option<u32> {
     let parent = match access.is_inner.then(|| access.mpi_file()) {
         None => None,
         Some(Some(file)) if file.identity == Some(state.identity) => Some(file.handle),
         Some(_) => return None,
     };
     let process = access.process();
-    process.posix.opening((passed.to_bytes(), state.identity), (descriptor, parent), || {
+    process.posix.opening((passed.to_bytes(), state.identity), (descriptor, parent, is_stream), || {
         let path = OpenPath::of_descriptor(descriptor)?;
         let is_recorded = parent.is_some() || process.posix.choice.admits(path.get());
-        let opening = Opening { path: path.get(), descriptor, parent, is_directory: state.is_directory };
+        let is_directory = state.is_directory;
+        let opening = Opening { path: path.get(), descriptor, parent, is_directory, is_stream };
         if is_recorded { process.posix.handle(process, opening) } else { None }
     })
 }
@@ -250,7 +258,8 @@ fn duplicated((function, registers): (u32, Registers), begin: u64, from: i32, fl
     let path = file.and_then(|_| OpenPath::of_descriptor(to));
     let copy = file.zip(path).and_then(|(file, path)| {
         let is_directory = FileState::of_descriptor(to)?.is_directory;
-        let opening = Opening { path: path.get(), descriptor: to, parent: None, is_directory };
+        let opening =
+            Opening { path: path.get(), descriptor: to, parent: None, is_directory, is_stream: false };
         Some((file.handle, OpenFile { handle: process.posix.handle(process, opening)?, ..file }))
     });
     descriptors::set(to, copy.map(|(_, copy)| copy));

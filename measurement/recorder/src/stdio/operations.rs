@@ -1,0 +1,123 @@
+//! What is recorded of a call that reaches the system: an operation, which also stands for the calls before that were
+//! only counted.
+
+use call_paths::Registers;
+use recording::attributes::{CALLS, FILE_SIZE, OFFSET, UINT64};
+
+use super::layout::{File, Look};
+use super::streams::{self, Counted, Kept, Stream};
+use crate::clock::now;
+use crate::hooks::transfers::WRITE;
+use crate::posix::access::Access;
+use crate::posix::{keeping_errno, opening};
+use crate::record;
+use crate::thread::Thread;
+
+/// A call that was made.
+#[derive(Clone, Copy)]
+pub(super) struct Made {
+    pub(super) function: u32,
+    /// Those of its export.
+    pub(super) registers: Registers,
+    pub(super) begin: u64,
+}
+
+/// What a call has moved.
+#[derive(Clone, Copy)]
+pub(super) struct Moved {
+    /// `READ` or `WRITE`.
+    pub(super) mode: u8,
+    pub(super) requested: u64,
+    pub(super) bytes: u64,
+}
+
+/// Records a call that has moved bytes and reached the system. `before` is what the buffer looked like in front of it.
+#[inline(never)]
+pub(super) fn record(made: Made, (stream, file): (&'static Stream, File), before: &Look, moved: Moved) {
+    let end = now();
+    keeping_errno(|| {
+        let Some(mut access) = Access::lock() else {
+            // The next one that is recorded stands for it.
+            return stream.count_unrecorded(moved.mode, moved.bytes);
+        };
+        access.enter(made.registers, made.function, made.begin);
+        let end = access.end_at(end);
+        let (begin, _) = access.times();
+        let kept = stream.kept();
+        say_open(access.thread(), begin, kept);
+        stream.note_said();
+        let mut counted = stream.take_with(before.pending, before.left);
+        if counted.mode != moved.mode {
+            // The other direction: that is over.
+            operation(access.thread(), (begin, begin), kept.handle, None, (counted, 0));
+            counted = Counted { mode: moved.mode, calls: 0, bytes: 0 };
+        }
+        let after = file.look();
+        let total = Counted { calls: counted.calls + 1, bytes: counted.bytes + moved.bytes, ..counted };
+        let offset = match kept.appends && moved.mode == WRITE {
+            true => offset_of_appended(file, &after, total.bytes),
+            false => None,
+        };
+        let missing = moved.requested.saturating_sub(moved.bytes);
+        operation(access.thread(), (begin, end), kept.handle, offset, (total, missing));
+        stream.settle(moved.mode, after.pending, after.left);
+    });
+}
+
+/// Returns where bytes went that were appended: the last of them are in the buffer still.
+pub(super) fn offset_of_appended(file: File, after: &Look, bytes: u64) -> Option<u64> {
+    // SAFETY: the descriptor is open; the pointer stays where it is.
+    let written = unsafe { libc::lseek(file.descriptor(), 0, libc::SEEK_CUR) };
+    (u64::try_from(written).ok()? + after.pending).checked_sub(bytes)
+}
+
+/// Records that a stream is open which was so before recording began, and where it is, if no record says so yet.
+pub(super) fn say_open(thread: &mut Thread, time: u64, kept: Kept) {
+    let Some((flags, position)) = kept.was_open else { return };
+    let (handle, events) = (kept.handle.into(), &mut thread.events);
+    if kept.appends {
+        events.attributes(time, &[(FILE_SIZE, UINT64, position)]);
+    }
+    record::io_create_handle(events, time, handle, opening::mode(flags), 0, opening::status(flags));
+    if !kept.appends && position > 0 {
+        record::io_seek(events, time, handle, position, 0, position);
+    }
+}
+
+/// Records an operation of some calls between two times, if there are any. So many bytes are missing of those that
+/// were asked for.
+pub(super) fn operation(
+    thread: &mut Thread,
+    (begin, end): (u64, u64),
+    handle: u32,
+    offset: Option<u64>,
+    (Counted { mode, calls, bytes }, missing): (Counted, u64),
+) {
+    if calls == 0 {
+        return;
+    }
+    let number = thread.next_request();
+    let events = &mut thread.events;
+    let attributes = [(CALLS, UINT64, calls), (OFFSET, UINT64, offset.unwrap_or(0))];
+    events.attributes(begin, &attributes[..if offset.is_some() { 2 } else { 1 }]);
+    record::io_begin(events, begin, handle.into(), mode, 0, bytes + missing, number);
+    record::io_complete(events, end, handle.into(), bytes, number);
+}
+
+/// Records what was counted of all streams, at the end of the recording: nothing more will be seen of it. The streams
+/// themselves are left alone, as other threads may close them.
+pub(super) fn settle_all(thread: &mut Thread) {
+    if !crate::posix::is_on() {
+        return;
+    }
+    let time = now();
+    streams::each(|stream| {
+        let counted = stream.take();
+        if counted.calls > 0 {
+            let kept = stream.kept();
+            say_open(thread, time, kept);
+            operation(thread, (time, time), kept.handle, None, (counted, 0));
+        }
+    });
+    streams::clear();
+}

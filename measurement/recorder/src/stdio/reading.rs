@@ -1,0 +1,72 @@
+//! Reading from streams.
+//!
+//! A call reaches the system if more is wanted than is left in the buffer. If it is not known in advance how much is
+//! wanted, as of lines, the buffer tells behind the call.
+
+use call_paths::Registers;
+
+use super::layout::{File, Look};
+use super::operations::{Made, Moved, record};
+use super::streams;
+use crate::clock::now;
+use crate::hooks::transfers::READ;
+
+/// Makes a call that reads exactly so many bytes, if there are as many. `moved` gets its result, and returns how many
+/// it has read.
+#[inline(always)]
+pub(super) fn read<const LOCKS: bool>(
+    function: u32,
+    registers: Registers,
+    stream: usize,
+    requested: u64,
+    real: impl FnOnce() -> usize,
+    moved: impl FnOnce(usize) -> u64,
+) -> usize {
+    let Some(known) = streams::find(stream) else { return real() };
+    // SAFETY: the stream is in the table, so it is open; if the program closes it meanwhile, the call is wrong.
+    let file = unsafe { File::at(stream) };
+    // Functions without a lock are for programs that have it already, or need none.
+    let _lock = LOCKS.then(|| file.lock());
+    let before = file.look();
+    if requested <= before.left && known.can_count(READ) {
+        let result = real();
+        known.count(READ, moved(result));
+        return result;
+    }
+    let made = Made { function, registers, begin: now() };
+    let result = real();
+    record(made, (known, file), &before, Moved { mode: READ, requested, bytes: moved(result) });
+    result
+}
+
+/// Makes a call that reads something, at most so many bytes. `moved` gets its result and the buffer before and behind
+/// it, and returns how many it has read.
+#[inline(always)]
+pub(super) fn scan<const LOCKS: bool>(
+    function: u32,
+    registers: Registers,
+    (stream, most): (usize, u64),
+    real: impl FnOnce() -> usize,
+    moved: impl FnOnce(usize, &Look, &Look) -> u64,
+) -> usize {
+    let Some(known) = streams::find(stream) else { return real() };
+    // SAFETY: as above.
+    let file = unsafe { File::at(stream) };
+    let _lock = LOCKS.then(|| file.lock());
+    let before = file.look();
+    if most <= before.left && known.can_count(READ) {
+        let result = real();
+        known.count(READ, moved(result, &before, &file.look()));
+        return result;
+    }
+    let made = Made { function, registers, begin: now() };
+    let result = real();
+    let after = file.look();
+    let bytes = moved(result, &before, &after);
+    if before.was_filled(&after) || !known.can_count(READ) {
+        record(made, (known, file), &before, Moved { mode: READ, requested: bytes, bytes });
+    } else {
+        known.count(READ, bytes);
+    }
+    result
+}

@@ -1,0 +1,287 @@
+//! Streams that are recorded, by their addresses, and what was counted of each.
+//!
+//! A set of a table has room for some streams: to look one up takes a load or two, and no search has to go on behind
+//! streams that are closed. Where a set is full a stream is not recorded.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use crate::hooks::transfers::{READ, WRITE};
+
+/// Sets of the table, as a power of 2, and streams of a set.
+const SETS: u32 = 8;
+const WAYS: usize = 8;
+
+/// Keys of a set: one line of the cache.
+#[repr(align(64))]
+struct Set([AtomicUsize; WAYS]);
+
+static KEYS: [Set; 1 << SETS] = [const { Set([const { AtomicUsize::new(0) }; WAYS]) }; 1 << SETS];
+static STREAMS: [[Stream; WAYS]; 1 << SETS] = [const { [const { Stream::none() }; WAYS] }; 1 << SETS];
+
+/// Bits of [`Stream::traits`].
+const APPENDS: u32 = 1;
+/// The stream was open before, and no record says so yet.
+const IS_UNSAID: u32 = 2;
+
+/// A stream that is recorded. What is counted changes under the stream's lock.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(super) struct Stream {
+    handle: AtomicU32,
+    traits: AtomicU32,
+    /// Flags of `open`, and the position, of one that was open before.
+    flags: AtomicU32,
+    position: AtomicU64,
+    /// Calls that were counted, and their bytes.
+    calls: AtomicU64,
+    bytes: AtomicU64,
+    /// `READ` or `WRITE`: of these calls, and of the last operation.
+    mode: AtomicU32,
+    /// Bytes in the buffer behind the last operation: of those that it has written, or left to be read.
+    rest: AtomicU64,
+}
+
+/// Marks that it is not known what was in the buffer.
+const UNKNOWN_REST: u64 = u64::MAX;
+
+/// What a stream is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Kept {
+    /// The number of its handle in the process.
+    pub(super) handle: u32,
+    /// Whether what is written goes to the end of the file.
+    pub(super) appends: bool,
+    /// Flags of `open` and the position, if it was open before recording began.
+    pub(super) was_open: Option<(i32, u64)>,
+}
+
+/// Calls that were counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Counted {
+    /// `READ` or `WRITE`.
+    pub(super) mode: u8,
+    pub(super) calls: u64,
+    pub(super) bytes: u64,
+}
+
+impl Stream {
+    const fn none() -> Stream {
+        Stream {
+            handle: AtomicU32::new(0),
+            traits: AtomicU32::new(0),
+            flags: AtomicU32::new(0),
+            position: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            mode: AtomicU32::new(0),
+            rest: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns what it is; the position of one that was open before is said once.
+    pub(super) fn kept(&self) -> Kept {
+        let traits = self.traits.load(Ordering::Relaxed);
+        let flags = self.flags.load(Ordering::Relaxed) as i32;
+        let was_open = (traits & IS_UNSAID != 0).then(|| (flags, self.position.load(Ordering::Relaxed)));
+        Kept { handle: self.handle.load(Ordering::Relaxed), appends: traits & APPENDS != 0, was_open }
+    }
+
+    /// Notes that a record says that it is open.
+    pub(super) fn note_said(&self) {
+        self.traits.fetch_and(!IS_UNSAID, Ordering::Relaxed);
+    }
+
+    fn keep(&self, kept: Kept, rest: u64) {
+        let (flags, position) = kept.was_open.unwrap_or_default();
+        let unsaid = if kept.was_open.is_some() { IS_UNSAID } else { 0 };
+        self.handle.store(kept.handle, Ordering::Relaxed);
+        self.traits.store(if kept.appends { APPENDS } else { 0 } | unsaid, Ordering::Relaxed);
+        self.flags.store(flags as u32, Ordering::Relaxed);
+        self.position.store(position, Ordering::Relaxed);
+        self.calls.store(0, Ordering::Relaxed);
+        self.bytes.store(0, Ordering::Relaxed);
+        self.mode.store(WRITE.into(), Ordering::Relaxed);
+        self.rest.store(rest, Ordering::Relaxed);
+    }
+
+    /// Whether calls of that kind can be counted without an operation in front of them.
+    #[inline(always)]
+    pub(super) fn can_count(&self, mode: u8) -> bool {
+        self.mode.load(Ordering::Relaxed) == u32::from(mode) || self.calls.load(Ordering::Relaxed) == 0
+    }
+
+    /// Counts a call. The caller has the stream's lock: no other one comes in between.
+    #[inline(always)]
+    pub(super) fn count(&self, mode: u8, bytes: u64) {
+        let calls = self.calls.load(Ordering::Relaxed);
+        if calls == 0 {
+            self.turn(mode);
+        }
+        self.calls.store(calls + 1, Ordering::Relaxed);
+        self.bytes.store(self.bytes.load(Ordering::Relaxed) + bytes, Ordering::Relaxed);
+    }
+
+    /// Whether calls were counted that have written something.
+    pub(super) fn has_written(&self) -> bool {
+        self.calls.load(Ordering::Relaxed) > 0 && self.mode.load(Ordering::Relaxed) == u32::from(WRITE)
+    }
+
+    /// From now on calls of that kind are counted.
+    fn turn(&self, mode: u8) {
+        if self.mode.swap(mode.into(), Ordering::Relaxed) != u32::from(mode) {
+            self.rest.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts a call that has reached the system and is not recorded.
+    pub(super) fn count_unrecorded(&self, mode: u8, bytes: u64) {
+        self.count(mode, bytes);
+        self.rest.store(UNKNOWN_REST, Ordering::Relaxed);
+    }
+
+    /// Takes what was counted, without a look at the buffer.
+    pub(super) fn take(&self) -> Counted {
+        let mode = if self.mode.load(Ordering::Relaxed) == u32::from(READ) { READ } else { WRITE };
+        Counted {
+            mode,
+            calls: self.calls.swap(0, Ordering::Relaxed),
+            bytes: self.bytes.swap(0, Ordering::Relaxed),
+        }
+    }
+
+    /// Takes what was counted, and what the buffer tells besides: `pending` bytes are to be written, or `left` are to
+    /// be read. What is compiled into a program (`putc_unlocked`) is seen in the buffer only, a byte a call, and so
+    /// are bytes that were read and given back.
+    pub(super) fn take_with(&self, pending: u64, left: u64) -> Counted {
+        let mut counted = self.take();
+        let rest = self.rest.load(Ordering::Relaxed);
+        if rest == UNKNOWN_REST {
+            return counted;
+        }
+        let bytes = match counted.mode {
+            WRITE => pending.checked_sub(rest).map(|bytes| bytes.max(counted.bytes)),
+            _ => rest.checked_sub(left),
+        };
+        if let Some(bytes) = bytes {
+            counted.calls += bytes.saturating_sub(counted.bytes);
+            counted.bytes = bytes;
+        }
+        counted
+    }
+
+    /// Notes what is in the buffer behind an operation of that kind.
+    pub(super) fn settle(&self, mode: u8, pending: u64, left: u64) {
+        self.mode.store(mode.into(), Ordering::Relaxed);
+        self.rest.store(if mode == WRITE { pending } else { left }, Ordering::Relaxed);
+    }
+}
+
+#[inline(always)]
+fn set(stream: usize) -> usize {
+    // Fibonacci hashing; streams are at multiples of 16.
+    ((stream as u64 >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SETS)) as usize
+}
+
+/// The key of a stream; none has that of a place without one, 0.
+#[inline(always)]
+fn key(stream: usize) -> usize {
+    stream | 1
+}
+
+/// Returns a stream that is recorded.
+#[inline(always)]
+pub(super) fn find(stream: usize) -> Option<&'static Stream> {
+    let set = set(stream);
+    let way = KEYS[set].0.iter().position(|known| known.load(Ordering::Acquire) == key(stream))?;
+    Some(&STREAMS[set][way])
+}
+
+/// Adds a stream that was opened, which is not in the table and which no other thread knows yet; `false` if there is
+/// no room.
+pub(super) fn insert(stream: usize, kept: Kept, rest: u64) -> bool {
+    let set = set(stream);
+    for (known, place) in KEYS[set].0.iter().zip(&STREAMS[set]) {
+        // Reserved for the moment: no stream has this key.
+        if known.compare_exchange(0, 2, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            place.keep(kept, rest);
+            known.store(key(stream), Ordering::Release);
+            return true;
+        }
+    }
+    false
+}
+
+/// Removes a stream.
+pub(super) fn remove(stream: usize) {
+    for known in &KEYS[set(stream)].0 {
+        let _ = known.compare_exchange(key(stream), 0, Ordering::Release, Ordering::Relaxed);
+    }
+}
+
+/// Calls something for each stream.
+pub(super) fn each(mut seen: impl FnMut(&'static Stream)) {
+    for (keys, places) in KEYS.iter().zip(&STREAMS) {
+        for (known, place) in keys.0.iter().zip(places) {
+            if known.load(Ordering::Acquire) & 1 != 0 {
+                seen(place);
+            }
+        }
+    }
+}
+
+/// Removes all streams.
+pub(super) fn clear() {
+    KEYS.iter().flat_map(|set| &set.0).for_each(|known| known.store(0, Ordering::Release));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_found_until_they_are_removed_and_sets_can_be_full() {
+        let kept = |handle| Kept { handle, appends: handle == 1, was_open: (handle == 2).then_some((3, 4)) };
+        let streams: Vec<usize> = (1..5000).map(|at| at * 16).collect();
+        let inserted: Vec<bool> =
+            streams.iter().map(|&stream| insert(stream, kept(stream as u32 / 16), 0)).collect();
+        assert!(inserted[..512].iter().filter(|&&is_in| is_in).count() > 500);
+        assert!(!inserted.iter().all(|&is_in| is_in));
+        for (&stream, &is_in) in streams.iter().zip(&inserted) {
+            let found = find(stream).map(Stream::kept);
+            assert_eq!(found, is_in.then(|| kept(stream as u32 / 16)));
+        }
+        assert!(find(0).is_none());
+        streams.iter().for_each(|&stream| remove(stream));
+        assert!(streams.iter().all(|&stream| find(stream).is_none()));
+        assert!(insert(streams[4000], kept(7), 0) && find(streams[4000]).is_some());
+        let mut seen = 0;
+        each(|_| seen += 1);
+        assert_eq!(seen, 1);
+        clear();
+        assert!(find(streams[4000]).is_none());
+    }
+
+    #[test]
+    fn buffers_tell_of_calls_that_were_not_seen() {
+        let counted = |mode, calls, bytes| Counted { mode, calls, bytes };
+        let stream = Stream::none();
+        stream.keep(Kept { handle: 0, appends: false, was_open: None }, 0);
+        (0..3).for_each(|_| stream.count(WRITE, 8));
+        // 6 bytes were put into the buffer unseen.
+        assert_eq!(stream.take_with(30, 0), counted(WRITE, 9, 30));
+        stream.settle(WRITE, 5, 0);
+        stream.count(WRITE, 10);
+        assert!(stream.can_count(WRITE) && !stream.can_count(READ));
+        // Something was written out unseen.
+        assert_eq!(stream.take_with(3, 0), counted(WRITE, 1, 10));
+        assert!(stream.can_count(READ));
+        stream.settle(READ, 0, 4096);
+        stream.count(READ, 100);
+        stream.count(READ, 1);
+        // One byte was given back.
+        assert_eq!(stream.take_with(0, 3996), counted(READ, 2, 100));
+        stream.settle(READ, 0, 10);
+        stream.count_unrecorded(READ, 500);
+        assert_eq!(stream.take_with(0, 2), counted(READ, 1, 500));
+    }
+}

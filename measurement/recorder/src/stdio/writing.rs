@@ -1,0 +1,74 @@
+//! Writing to streams.
+//!
+//! A call of which the length is known is looked at before it: it reaches the system if the buffer has no room for it.
+//! Of one that formats, the length is known behind it, so the time is taken in any case.
+
+use call_paths::Registers;
+
+use super::layout::{File, Look};
+use super::operations::{Made, Moved, record};
+use super::streams::{self, Stream};
+use crate::clock::now;
+use crate::hooks::transfers::WRITE;
+
+/// Makes a call that writes so many bytes. `moved` gets its result, and returns how many it has written.
+#[inline(always)]
+pub(super) fn write<const LOCKS: bool>(
+    function: u32,
+    registers: Registers,
+    stream: usize,
+    bytes: impl FnOnce() -> u64,
+    real: impl FnOnce() -> usize,
+    moved: impl FnOnce(usize) -> u64,
+) -> usize {
+    let Some(known) = streams::find(stream) else { return real() };
+    // SAFETY: the stream is in the table, so it is open; if the program closes it meanwhile, the call is wrong.
+    let file = unsafe { File::at(stream) };
+    // Functions without a lock are for programs that have it already, or need none.
+    let _lock = LOCKS.then(|| file.lock());
+    let (before, requested) = (file.look(), bytes());
+    if !before.overflows(requested) && !before.is_eager() && known.can_count(WRITE) {
+        let result = real();
+        known.count(WRITE, moved(result));
+        return result;
+    }
+    let made = Made { function, registers, begin: now() };
+    let result = real();
+    wrote(made, (known, file), &before, Moved { mode: WRITE, requested, bytes: moved(result) });
+    result
+}
+
+/// Makes a call that formats: its result is the number of bytes, or negative.
+#[inline(always)]
+pub(super) fn print(
+    function: u32,
+    registers: Registers,
+    stream: usize,
+    real: impl FnOnce() -> usize,
+) -> usize {
+    let Some(known) = streams::find(stream) else { return real() };
+    // SAFETY: as above.
+    let file = unsafe { File::at(stream) };
+    let _lock = file.lock();
+    let before = file.look();
+    let made = Made { function, registers, begin: now() };
+    let result = real();
+    let bytes = u64::try_from(result as i32).unwrap_or(0);
+    if !before.overflows(bytes) && !before.is_eager() && known.can_count(WRITE) {
+        known.count(WRITE, bytes);
+        return result;
+    }
+    wrote(made, (known, file), &before, Moved { mode: WRITE, requested: bytes, bytes });
+    result
+}
+
+/// Records a call that has written, or counts it if it is found in the buffer of a stream that is written out line by
+/// line.
+fn wrote(made: Made, (stream, file): (&'static Stream, File), before: &Look, moved: Moved) {
+    let is_held = before.is_eager() && file.look().pending == before.pending + moved.bytes;
+    if is_held && before.size > 0 && stream.can_count(WRITE) {
+        stream.count(WRITE, moved.bytes);
+    } else {
+        record(made, (stream, file), before, moved);
+    }
+}

@@ -12,30 +12,41 @@ use super::transfers::{Bytes, Transfer, between, flush, resize, seek, transfer};
 use crate::hooks::transfers::{READ, WRITE};
 
 /// Exports functions: `name(parameters): way(arguments)` for a function of a module that makes the call. The way gets
-/// the number of the function, the registers of the export, and a closure that makes the call.
+/// the number of the function, the registers of the export, and a closure that makes the call. If another function is
+/// named behind `or`, which has the same parameters, the closure gets whether to call that one.
 macro_rules! exports {
-    ($($name:literal ($($a:ident),*): $way:ident$(::<$locks:literal>)?($($argument:expr),*);)*) => {
+    ($($name:literal $(or $other:literal)? ($($a:ident),*): $way:ident$(::<$locks:literal>)?($($argument:expr),*);)*) => {
         $(const _: () = {
             #[unsafe(export_name = concat!("replay_io_", $name))]
             unsafe extern "C-unwind" fn exported($($a: usize),*) -> usize {
                 const NUMBER: u32 = number($name);
                 let registers = Registers::here();
-                let real = || {
-                    let address = $crate::posix::next::next(NUMBER);
-                    // SAFETY: the address is that of the function of this name, which has these parameters, all
-                    // integers or pointers, and an integer as result; the program's own call is passed on.
-                    unsafe {
-                        let real = std::mem::transmute::<
-                            usize,
-                            unsafe extern "C-unwind" fn($(exports!(@word $a)),*) -> usize,
-                        >(address);
-                        real($($a),*)
-                    }
-                };
+                let real = exports!(@real NUMBER, $($other)?, ($($a),*));
                 $way$(::<$locks>)?(NUMBER, registers, $($argument),*, real)
             }
         };)*
     };
+    (@real $number:ident, , $arguments:tt) => {
+        || exports!(@call $number, $arguments)
+    };
+    (@real $number:ident, $other:literal, $arguments:tt) => {
+        |is_other: bool| {
+            const OTHER: u32 = number($other);
+            exports!(@call if is_other { OTHER } else { $number }, $arguments)
+        }
+    };
+    (@call $number:expr, ($($a:ident),*)) => {{
+        let address = $crate::posix::next::next($number);
+        // SAFETY: the address is that of the function of this name, which has these parameters, all integers or
+        // pointers, and an integer as result; the program's own call is passed on.
+        unsafe {
+            let real = std::mem::transmute::<
+                usize,
+                unsafe extern "C-unwind" fn($(exports!(@word $a)),*) -> usize,
+            >(address);
+            real($($a),*)
+        }
+    }};
     (@word $a:ident) => { usize };
 }
 pub(crate) use exports;

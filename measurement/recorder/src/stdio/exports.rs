@@ -66,7 +66,7 @@ fn put<const LOCKS: bool>(
     registers: Registers,
     (string, more): (usize, u64),
     stream: usize,
-    real: impl FnOnce() -> usize,
+    real: impl FnOnce(bool) -> usize,
 ) -> usize {
     let bytes = std::cell::Cell::new(0);
     let asked = || {
@@ -83,7 +83,7 @@ fn put_items<const LOCKS: bool>(
     registers: Registers,
     (size, count): (usize, usize),
     stream: usize,
-    real: impl FnOnce() -> usize,
+    real: impl FnOnce(bool) -> usize,
 ) -> usize {
     write::<LOCKS>(function, registers, stream, || product(size, count), real, items(size))
 }
@@ -94,7 +94,7 @@ fn put_byte<const LOCKS: bool>(
     function: u32,
     registers: Registers,
     stream: usize,
-    real: impl FnOnce() -> usize,
+    real: impl FnOnce(bool) -> usize,
 ) -> usize {
     write::<LOCKS>(function, registers, stream, || 1, real, one)
 }
@@ -106,7 +106,7 @@ fn get_items<const LOCKS: bool>(
     registers: Registers,
     (size, count): (usize, usize),
     stream: usize,
-    real: impl FnOnce() -> usize,
+    real: impl FnOnce(bool) -> usize,
 ) -> usize {
     read::<LOCKS>(function, registers, stream, product(size, count), real, items(size))
 }
@@ -117,7 +117,7 @@ fn get_byte<const LOCKS: bool>(
     function: u32,
     registers: Registers,
     stream: usize,
-    real: impl FnOnce() -> usize,
+    real: impl FnOnce(bool) -> usize,
 ) -> usize {
     read::<LOCKS>(function, registers, stream, 1, real, one)
 }
@@ -129,7 +129,7 @@ fn get_line<const LOCKS: bool>(
     registers: Registers,
     room: usize,
     stream: usize,
-    real: impl FnOnce() -> usize,
+    real: impl FnOnce(bool) -> usize,
 ) -> usize {
     let most = u64::try_from(room as i32 - 1).unwrap_or(0);
     scan::<LOCKS>(function, registers, (stream, most), real, line)
@@ -138,13 +138,13 @@ fn get_line<const LOCKS: bool>(
 /// Reads up to a byte.
 #[inline(always)]
 fn get_any(function: u32, registers: Registers, stream: usize, real: impl FnOnce() -> usize) -> usize {
-    scan::<true>(function, registers, (stream, u64::MAX), real, counted)
+    scan::<true>(function, registers, (stream, u64::MAX), |_| real(), counted)
 }
 
 /// Reads by a format.
 #[inline(always)]
 fn get_format(function: u32, registers: Registers, stream: usize, real: impl FnOnce() -> usize) -> usize {
-    scan::<true>(function, registers, (stream, u64::MAX), real, taken)
+    scan::<true>(function, registers, (stream, u64::MAX), |_| real(), taken)
 }
 
 /// Flags of a file without a name.
@@ -174,39 +174,39 @@ exports! {
     "rewind" (stream): seek((stream, Target::Begin));
     "fflush" (stream): flush::<true>(stream);
     "fflush_unlocked" (stream): flush::<false>(stream);
-    "fwrite" (bytes, size, count, stream): put_items::<true>((size, count), stream);
-    "fwrite_unlocked" (bytes, size, count, stream): put_items::<false>((size, count), stream);
-    "fputs" (string, stream): put::<true>((string, 0), stream);
-    "fputs_unlocked" (string, stream): put::<false>((string, 0), stream);
-    "puts" (string): put::<true>((string, 1), output());
-    "fputc" (byte, stream): put_byte::<true>(stream);
-    "putc" (byte, stream): put_byte::<true>(stream);
-    "_IO_putc" (byte, stream): put_byte::<true>(stream);
-    "fputc_unlocked" (byte, stream): put_byte::<false>(stream);
-    "putc_unlocked" (byte, stream): put_byte::<false>(stream);
-    "__overflow" (stream, byte): put_byte::<false>(stream);
-    "putchar" (byte): put_byte::<true>(output());
-    "putchar_unlocked" (byte): put_byte::<false>(output());
+    "fwrite" or "fwrite_unlocked" (bytes, size, count, stream): put_items::<true>((size, count), stream);
+    "fwrite_unlocked" or "fwrite_unlocked" (bytes, size, count, stream): put_items::<false>((size, count), stream);
+    "fputs" or "fputs_unlocked" (string, stream): put::<true>((string, 0), stream);
+    "fputs_unlocked" or "fputs_unlocked" (string, stream): put::<false>((string, 0), stream);
+    "puts" or "puts" (string): put::<true>((string, 1), output());
+    "fputc" or "fputc_unlocked" (byte, stream): put_byte::<true>(stream);
+    "putc" or "putc_unlocked" (byte, stream): put_byte::<true>(stream);
+    "_IO_putc" or "putc_unlocked" (byte, stream): put_byte::<true>(stream);
+    "fputc_unlocked" or "fputc_unlocked" (byte, stream): put_byte::<false>(stream);
+    "putc_unlocked" or "putc_unlocked" (byte, stream): put_byte::<false>(stream);
+    "__overflow" or "__overflow" (stream, byte): put_byte::<false>(stream);
+    "putchar" or "putchar_unlocked" (byte): put_byte::<true>(output());
+    "putchar_unlocked" or "putchar_unlocked" (byte): put_byte::<false>(output());
     "vfprintf" (stream, format, list): print(stream);
     "vprintf" (format, list): print(output());
     "__vfprintf_chk" (stream, strictness, format, list): print(stream);
     "__vprintf_chk" (strictness, format, list): print(output());
-    "fread" (bytes, size, count, stream): get_items::<true>((size, count), stream);
-    "fread_unlocked" (bytes, size, count, stream): get_items::<false>((size, count), stream);
-    "__fread_chk" (bytes, room, size, count, stream): get_items::<true>((size, count), stream);
-    "__fread_unlocked_chk" (bytes, room, size, count, stream): get_items::<false>((size, count), stream);
-    "fgets" (line, room, stream): get_line::<true>(room, stream);
-    "fgets_unlocked" (line, room, stream): get_line::<false>(room, stream);
-    "__fgets_chk" (line, size, room, stream): get_line::<true>(room, stream);
-    "__fgets_unlocked_chk" (line, size, room, stream): get_line::<false>(room, stream);
-    "fgetc" (stream): get_byte::<true>(stream);
-    "getc" (stream): get_byte::<true>(stream);
-    "_IO_getc" (stream): get_byte::<true>(stream);
-    "fgetc_unlocked" (stream): get_byte::<false>(stream);
-    "getc_unlocked" (stream): get_byte::<false>(stream);
-    "__uflow" (stream): get_byte::<false>(stream);
-    "getchar" (): get_byte::<true>(input());
-    "getchar_unlocked" (): get_byte::<false>(input());
+    "fread" or "fread_unlocked" (bytes, size, count, stream): get_items::<true>((size, count), stream);
+    "fread_unlocked" or "fread_unlocked" (bytes, size, count, stream): get_items::<false>((size, count), stream);
+    "__fread_chk" or "__fread_unlocked_chk" (bytes, room, size, count, stream): get_items::<true>((size, count), stream);
+    "__fread_unlocked_chk" or "__fread_unlocked_chk" (bytes, room, size, count, stream): get_items::<false>((size, count), stream);
+    "fgets" or "fgets_unlocked" (line, room, stream): get_line::<true>(room, stream);
+    "fgets_unlocked" or "fgets_unlocked" (line, room, stream): get_line::<false>(room, stream);
+    "__fgets_chk" or "__fgets_unlocked_chk" (line, size, room, stream): get_line::<true>(room, stream);
+    "__fgets_unlocked_chk" or "__fgets_unlocked_chk" (line, size, room, stream): get_line::<false>(room, stream);
+    "fgetc" or "fgetc_unlocked" (stream): get_byte::<true>(stream);
+    "getc" or "getc_unlocked" (stream): get_byte::<true>(stream);
+    "_IO_getc" or "getc_unlocked" (stream): get_byte::<true>(stream);
+    "fgetc_unlocked" or "fgetc_unlocked" (stream): get_byte::<false>(stream);
+    "getc_unlocked" or "getc_unlocked" (stream): get_byte::<false>(stream);
+    "__uflow" or "__uflow" (stream): get_byte::<false>(stream);
+    "getchar" or "getchar_unlocked" (): get_byte::<true>(input());
+    "getchar_unlocked" or "getchar_unlocked" (): get_byte::<false>(input());
     "getline" (line, room, stream): get_any(stream);
     "getdelim" (line, room, last, stream): get_any(stream);
     "__getdelim" (line, room, last, stream): get_any(stream);

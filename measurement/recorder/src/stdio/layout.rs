@@ -65,26 +65,46 @@ impl File {
         File(stream as *mut Data)
     }
 
-    /// Looks at the buffer.
+    /// Whether so many bytes that are written stay in the buffer.
     #[inline(always)]
-    pub(super) fn look(self) -> Look {
+    pub(super) fn takes(self, bytes: u64) -> bool {
+        let data = self.data();
+        let between = |from, to| load(to).wrapping_sub(load(from)) as u64;
+        let room = between(&data.buffer_begin, &data.buffer_end)
+            .saturating_sub(between(&data.write_begin, &data.write_at));
+        bytes <= room && data.flags.load(Ordering::Relaxed) & (LINE_BUFFERED | UNBUFFERED) == 0
+    }
+
+    /// Whether so many bytes that are read are in the buffer.
+    #[inline(always)]
+    pub(super) fn has(self, bytes: u64) -> bool {
+        let data = self.data();
+        bytes <= load(&data.read_end).saturating_sub(load(&data.read_at)) as u64
+    }
+
+    #[inline(always)]
+    fn data(&self) -> &Data {
         // SAFETY: `at` guarantees that the stream is open, and it begins like this.
-        let data = unsafe { &*self.0 };
-        let get = |word: &AtomicUsize| word.load(Ordering::Relaxed);
+        unsafe { &*self.0 }
+    }
+
+    /// Looks at the buffer.
+    pub(super) fn look(self) -> Look {
+        let data = self.data();
         let flags = data.flags.load(Ordering::Relaxed);
-        let (read_at, read_end) = (get(&data.read_at), get(&data.read_end));
+        let (read_at, read_end) = (load(&data.read_at), load(&data.read_end));
         let aside = if flags & IN_BACKUP == 0 {
             0
         } else {
-            get(&data.save_end).saturating_sub(get(&data.save_begin))
+            load(&data.save_end).saturating_sub(load(&data.save_begin))
         };
         Look {
             flags,
-            pending: get(&data.write_at).saturating_sub(get(&data.write_begin)) as u64,
+            pending: load(&data.write_at).saturating_sub(load(&data.write_begin)) as u64,
             left: (read_end.saturating_sub(read_at) + aside) as u64,
-            size: get(&data.buffer_end).saturating_sub(get(&data.buffer_begin)) as u64,
+            size: load(&data.buffer_end).saturating_sub(load(&data.buffer_begin)) as u64,
             read_at,
-            read_begin: get(&data.read_begin),
+            read_begin: load(&data.read_begin),
             read_end,
         }
     }
@@ -108,6 +128,11 @@ impl File {
         // SAFETY: the stream is open.
         u64::try_from(unsafe { ftello64(self.0) }).ok()
     }
+}
+
+#[inline(always)]
+fn load(word: &AtomicUsize) -> usize {
+    word.load(Ordering::Relaxed)
 }
 
 /// The lock of a stream.

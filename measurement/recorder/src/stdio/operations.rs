@@ -9,6 +9,7 @@ use super::streams::{self, Counted, Kept, Stream};
 use crate::clock::now;
 use crate::hooks::transfers::WRITE;
 use crate::posix::access::Access;
+use crate::posix::choice::FileState;
 use crate::posix::{keeping_errno, opening};
 use crate::record;
 use crate::thread::Thread;
@@ -66,8 +67,13 @@ pub(super) fn record(made: Made, (stream, file): (&'static Stream, File), before
 
 /// Returns where bytes went that were appended: the last of them are in the buffer still.
 pub(super) fn offset_of_appended(file: File, after: &Look, bytes: u64) -> Option<u64> {
+    let descriptor = file.descriptor();
+    if after.pending >= bytes {
+        // Nothing of it has been written yet. Of several that append to a file, others may still be ahead.
+        return (FileState::of_descriptor(descriptor)?.size + after.pending).checked_sub(bytes);
+    }
     // SAFETY: the descriptor is open; the pointer stays where it is.
-    let written = unsafe { libc::lseek(file.descriptor(), 0, libc::SEEK_CUR) };
+    let written = unsafe { libc::lseek(descriptor, 0, libc::SEEK_CUR) };
     (u64::try_from(written).ok()? + after.pending).checked_sub(bytes)
 }
 

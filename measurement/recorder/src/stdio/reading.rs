@@ -11,7 +11,7 @@ use super::streams;
 use crate::clock::now;
 use crate::hooks::transfers::READ;
 
-/// Makes a call that reads exactly so many bytes, if there are as many. `moved` gets its result, and returns how many
+/// Makes a call that reads exactly so many bytes, if there are as many. `real` gets whether the stream's lock is held. `moved` gets its result, and returns how many
 /// it has read.
 #[inline(always)]
 pub(super) fn read<const LOCKS: bool>(
@@ -19,23 +19,29 @@ pub(super) fn read<const LOCKS: bool>(
     registers: Registers,
     stream: usize,
     requested: u64,
-    real: impl FnOnce() -> usize,
+    real: impl FnOnce(bool) -> usize,
     moved: impl FnOnce(usize) -> u64,
 ) -> usize {
-    let Some(known) = streams::find(stream) else { return real() };
+    let Some(known) = streams::find(stream) else { return real(false) };
     // SAFETY: the stream is in the table, so it is open; if the program closes it meanwhile, the call is wrong.
     let file = unsafe { File::at(stream) };
     // Functions without a lock are for programs that have it already, or need none.
     let _lock = LOCKS.then(|| file.lock());
-    let before = file.look();
-    if requested <= before.left && known.can_count(READ) {
-        let result = real();
+    if file.has(requested) && known.can_count(READ) {
+        let result = real(true);
         known.count(READ, moved(result));
         return result;
     }
+    let before = file.look();
     let made = Made { function, registers, begin: now() };
-    let result = real();
-    record(made, (known, file), &before, Moved { mode: READ, requested, bytes: moved(result) });
+    let result = real(true);
+    let bytes = moved(result);
+    if requested <= before.left && known.can_count(READ) {
+        // Some of it was given back, and is read again from another buffer.
+        known.count(READ, bytes);
+    } else {
+        record(made, (known, file), &before, Moved { mode: READ, requested, bytes });
+    }
     result
 }
 
@@ -46,21 +52,21 @@ pub(super) fn scan<const LOCKS: bool>(
     function: u32,
     registers: Registers,
     (stream, most): (usize, u64),
-    real: impl FnOnce() -> usize,
+    real: impl FnOnce(bool) -> usize,
     moved: impl FnOnce(usize, &Look, &Look) -> u64,
 ) -> usize {
-    let Some(known) = streams::find(stream) else { return real() };
+    let Some(known) = streams::find(stream) else { return real(false) };
     // SAFETY: as above.
     let file = unsafe { File::at(stream) };
     let _lock = LOCKS.then(|| file.lock());
     let before = file.look();
     if most <= before.left && known.can_count(READ) {
-        let result = real();
+        let result = real(true);
         known.count(READ, moved(result, &before, &file.look()));
         return result;
     }
     let made = Made { function, registers, begin: now() };
-    let result = real();
+    let result = real(true);
     let after = file.look();
     let bytes = moved(result, &before, &after);
     if before.was_filled(&after) || !known.can_count(READ) {

@@ -104,20 +104,17 @@ impl Stream {
         self.rest.store(rest, Ordering::Relaxed);
     }
 
-    /// Whether calls of that kind can be counted without an operation in front of them.
+    /// Whether calls of that kind can be counted without an operation in front of them, of those of the other kind.
     #[inline(always)]
     pub(super) fn can_count(&self, mode: u8) -> bool {
-        self.mode.load(Ordering::Relaxed) == u32::from(mode) || self.calls.load(Ordering::Relaxed) == 0
+        self.mode.load(Ordering::Relaxed) == u32::from(mode) || self.turn(mode)
     }
 
-    /// Counts a call. The caller has the stream's lock: no other one comes in between.
+    /// Counts a call, which can be counted. The caller has the stream's lock: no other one comes in between.
     #[inline(always)]
     pub(super) fn count(&self, mode: u8, bytes: u64) {
-        let calls = self.calls.load(Ordering::Relaxed);
-        if calls == 0 {
-            self.turn(mode);
-        }
-        self.calls.store(calls + 1, Ordering::Relaxed);
+        debug_assert_eq!(self.mode.load(Ordering::Relaxed), u32::from(mode));
+        self.calls.store(self.calls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         self.bytes.store(self.bytes.load(Ordering::Relaxed) + bytes, Ordering::Relaxed);
     }
 
@@ -126,15 +123,21 @@ impl Stream {
         self.calls.load(Ordering::Relaxed) > 0 && self.mode.load(Ordering::Relaxed) == u32::from(WRITE)
     }
 
-    /// From now on calls of that kind are counted.
-    fn turn(&self, mode: u8) {
-        if self.mode.swap(mode.into(), Ordering::Relaxed) != u32::from(mode) {
-            self.rest.store(0, Ordering::Relaxed);
+    /// From now on calls of that kind are counted, unless some of the other kind are.
+    #[cold]
+    fn turn(&self, mode: u8) -> bool {
+        if self.calls.load(Ordering::Relaxed) > 0 {
+            return false;
         }
+        self.mode.store(mode.into(), Ordering::Relaxed);
+        self.rest.store(UNKNOWN_REST, Ordering::Relaxed);
+        true
     }
 
-    /// Counts a call that has reached the system and is not recorded.
+    /// Counts a call that has reached the system and is not recorded. Calls of the other kind that were counted are
+    /// taken as some of this one.
     pub(super) fn count_unrecorded(&self, mode: u8, bytes: u64) {
+        self.mode.store(mode.into(), Ordering::Relaxed);
         self.count(mode, bytes);
         self.rest.store(UNKNOWN_REST, Ordering::Relaxed);
     }

@@ -100,6 +100,11 @@ unsafe extern "C-unwind" fn replay_stdio_scan(which: i32, stream: usize, format:
         // SAFETY: as above.
         unsafe { std::mem::transmute::<usize, Real>(next(real))(stream, format, list) }
     };
-    scan::<true>(function, registers, (stream, u64::MAX), real, |_, before: &Look, after| before.taken(after))
-        as i32
+    scan::<true>(
+        function,
+        registers,
+        (stream, u64::MAX),
+        |_| real(),
+        |_, before: &Look, after| before.taken(after),
+    ) as i32
 }

@@ -11,29 +11,30 @@ use super::streams::{self, Stream};
 use crate::clock::now;
 use crate::hooks::transfers::WRITE;
 
-/// Makes a call that writes so many bytes. `moved` gets its result, and returns how many it has written.
+/// Makes a call that writes so many bytes. `real` gets whether the stream's lock is held. `moved` gets its result, and returns how many it has written.
 #[inline(always)]
 pub(super) fn write<const LOCKS: bool>(
     function: u32,
     registers: Registers,
     stream: usize,
     bytes: impl FnOnce() -> u64,
-    real: impl FnOnce() -> usize,
+    real: impl FnOnce(bool) -> usize,
     moved: impl FnOnce(usize) -> u64,
 ) -> usize {
-    let Some(known) = streams::find(stream) else { return real() };
+    let Some(known) = streams::find(stream) else { return real(false) };
     // SAFETY: the stream is in the table, so it is open; if the program closes it meanwhile, the call is wrong.
     let file = unsafe { File::at(stream) };
     // Functions without a lock are for programs that have it already, or need none.
     let _lock = LOCKS.then(|| file.lock());
-    let (before, requested) = (file.look(), bytes());
-    if !before.overflows(requested) && !before.is_eager() && known.can_count(WRITE) {
-        let result = real();
+    let requested = bytes();
+    if file.takes(requested) && known.can_count(WRITE) {
+        let result = real(true);
         known.count(WRITE, moved(result));
         return result;
     }
+    let before = file.look();
     let made = Made { function, registers, begin: now() };
-    let result = real();
+    let result = real(true);
     wrote(made, (known, file), &before, Moved { mode: WRITE, requested, bytes: moved(result) });
     result
 }

@@ -75,7 +75,8 @@ fn writes(writers: u64, times: u64, call: &str) -> String {
     let script = run(4, (STEPS, 4000), |rank, step, begin| {
         for at in 0..if rank.number < writers { times } else { 0 } {
             let offset = 16 * (step * times + at);
-            let at_offset = if call.ends_with("_at") { format!("with offset {offset} : ") } else { String::new() };
+            let at_offset =
+                if call.ends_with("_at") { format!("with offset {offset} : ") } else { String::new() };
             let transfer = format!("{at_offset}transfer f id 1 flags 0 bytes 8");
             rank.call(call, [&*transfer, "transferred f id 1 bytes 8"], rank.now + 5);
             rank.now += 5;

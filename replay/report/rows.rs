@@ -138,9 +138,8 @@ impl<'r> Rows<'r> {
     fn follow(&mut self) {
         let formulas = self.all.formulas;
         let (paths, path) = (self.all.paths, self.path);
-        let on_path = || {
-            std::iter::successors(Some(path), |&path| paths.parent(path)).map(|path| paths.region(path))
-        };
+        let on_path =
+            || std::iter::successors(Some(path), |&path| paths.parent(path)).map(|path| paths.region(path));
         let mut next = self.metrics.iter().fold(0, |next, &metric| next | formulas.followers(metric));
         while next != 0 {
             let metric = formulas.order()[next.trailing_zeros() as usize];

@@ -14,6 +14,7 @@ mod file_kernels; // phases of kernels of IOR and BT-IO, and of other shapes of 
 mod file_libraries; // phases of programs that use HDF5 and PnetCDF
 mod file_places; // places of transfers in files are those that the program itself writes down
 mod file_records; // records of files have the program's values
+mod file_streams; // one operation on a stream stands for many calls, and none is lost
 mod iterations; // iterations of a loop that is found while the program runs are the same on all ranks
 mod linked; // a recorder that is linked into a program leaves the trace of a preloaded one
 mod load; // many threads, communicators, requests and events, in bounded memory

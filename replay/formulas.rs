@@ -120,12 +120,17 @@ impl Formulas {
 
     /// Returns the region that severities of a metric at a call path are counted for, given the regions of the path from the inside out:
     /// what MPI does with files in one of its calls is time of that call, and its visits are none of the program (io 5.2).
-    pub fn counted_for(&self, of: MetricId, regions: impl Iterator<Item = u32> + Clone) -> Option<u32> {
+    pub fn counted_for(&self, of: MetricId, mut regions: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         match self.files_in_mpi.call(regions.clone()) {
             Some(_) if of == self.visits => None,
             Some(call) => Some(call),
-            None => regions.clone().next(),
+            None => regions.next(),
         }
+    }
+
+    /// Returns the calls of MPI that do something with files.
+    pub fn files_in_mpi(&self) -> &FilesInMpi {
+        &self.files_in_mpi
     }
 
     /// Returns the formula of a metric.
@@ -224,21 +229,23 @@ mod tests {
     use crate::trace::Trace;
     use model::{Paradigm, Region, RegionRole};
 
+    /// A trace with these regions, by number.
+    fn of_regions(regions: [(&str, Paradigm, RegionRole); 3]) -> Trace {
+        let mut definitions = crate::trace::tests::world(&[0]);
+        for (at, (name, paradigm, role)) in (0..).zip(regions) {
+            let region = Region { name: name.into(), paradigm, role, ..Region::default() };
+            definitions.regions.push(at, region).unwrap();
+        }
+        Trace::new(definitions, Semantics::Corrected).unwrap()
+    }
+
     #[test]
     fn classes_of_time_follow_from_the_regions_and_sum_up() {
-        let mut definitions = crate::trace::tests::world(&[0]);
-        for (at, (name, paradigm, role)) in [
+        let trace = of_regions([
             ("main", Paradigm::COMPILER, RegionRole::FUNCTION),
             ("MPI_Recv", Paradigm::MPI, RegionRole::POINT2POINT),
             ("MPI_Wtime", Paradigm::MPI, RegionRole::FUNCTION),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            let region = Region { name: name.into(), paradigm, role, ..Region::default() };
-            definitions.regions.push(at as u64, region).unwrap();
-        }
-        let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
+        ]);
         let metrics = Metrics::new(true, Semantics::Corrected);
         let mut tree = CallTree::default();
         let root = tree.enter(PathId::NONE, 0, NO_SITE);
@@ -266,19 +273,11 @@ mod tests {
 
     #[test]
     fn what_mpi_does_with_files_is_time_of_its_call_and_no_call_of_the_program() {
-        let mut definitions = crate::trace::tests::world(&[0]);
-        for (at, (name, paradigm, role)) in [
+        let trace = of_regions([
             ("main", Paradigm::COMPILER, RegionRole::FUNCTION),
             ("MPI_File_write", Paradigm::MPI, RegionRole::FILE_IO),
             ("pwrite", Paradigm::NONE, RegionRole::FILE_IO),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            let region = Region { name: name.into(), paradigm, role, ..Region::default() };
-            definitions.regions.push(at as u64, region).unwrap();
-        }
-        let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
+        ]);
         let metrics = Metrics::new(true, Semantics::Corrected);
         let mut tree = CallTree::default();
         let root = tree.enter(PathId::NONE, 0, NO_SITE);

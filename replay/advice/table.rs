@@ -1,6 +1,6 @@
 //! Tables of rules over rows of a type: what each column is called, and where a row has its value (advice 5.2).
 
-use rules::{Column, Grouping, Names, Rows, Scanner, Table, Totals, Type, Values};
+use rules::{Column, Grouping, Names, OwnedValues, Rows, Scanner, Table, Totals, Type, Values};
 
 use super::schema::{FILES, LINES, NODES, REGION, REGIONS};
 use crate::ids::ReportPath;
@@ -72,25 +72,6 @@ pub(super) fn columns_of_site() -> Vec<Column> {
     ]
 }
 
-/// Values of a column, made of rows.
-enum Owned {
-    Whole(Vec<i64>),
-    Numbers(Vec<f64>),
-    Flags(Vec<u8>),
-    Missing,
-}
-
-impl Owned {
-    fn values(&self) -> Values<'_> {
-        match self {
-            Owned::Whole(values) => Values::Whole(values),
-            Owned::Numbers(values) => Values::Numbers(values),
-            Owned::Flags(values) => Values::Flags(values),
-            Owned::Missing => Values::Missing,
-        }
-    }
-}
-
 impl<R> RowTable<R> {
     /// The table as the schema has it.
     pub(super) fn schema(&self) -> Table {
@@ -124,25 +105,27 @@ impl<R> RowTable<R> {
     ) {
         let column = |column: usize| {
             if !read.contains(&column) {
-                return Owned::Missing;
+                return OwnedValues::Missing;
             }
             let Some(field) = column.checked_sub(OF_SITE).map(|at| &self.fields[at]) else {
                 let path = |row: &R| (self.site)(row).0.index() as i64;
                 let region = |row: &R| (self.site)(row).1.into();
                 // The line is that of the path.
                 let is_region = column == REGION;
-                return Owned::Whole(
+                return OwnedValues::Whole(
                     rows.iter().map(|row| if is_region { region(row) } else { path(row) }).collect(),
                 );
             };
             match field.of {
-                Of::Whole(of) | Of::Region(of) | Of::File(of) => Owned::Whole(rows.iter().map(of).collect()),
-                Of::Number(of) => Owned::Numbers(rows.iter().map(of).collect()),
-                Of::Flag(of) => Owned::Flags(rows.iter().map(|row| of(row).into()).collect()),
+                Of::Whole(of) | Of::Region(of) | Of::File(of) => {
+                    OwnedValues::Whole(rows.iter().map(of).collect())
+                }
+                Of::Number(of) => OwnedValues::Numbers(rows.iter().map(of).collect()),
+                Of::Flag(of) => OwnedValues::Flags(rows.iter().map(|row| of(row).into()).collect()),
             }
         };
-        let columns: Vec<Owned> = (0..OF_SITE + self.fields.len()).map(column).collect();
-        let columns: Vec<Values<'_>> = columns.iter().map(Owned::values).collect();
+        let columns: Vec<OwnedValues> = (0..OF_SITE + self.fields.len()).map(column).collect();
+        let columns: Vec<Values<'_>> = columns.iter().map(OwnedValues::values).collect();
         scanner.add(Rows { count: rows.len(), columns: &columns }, None, names, totals);
     }
 }

@@ -185,7 +185,7 @@ impl Classes {
         let mut classes = Classes {
             of_region: (0..to_u32(trace.region_count())).map(of_region).collect(),
             of_wait: vec![None; metrics.list.len()],
-            files_in_mpi: FilesInMpi::new(trace),
+            files_in_mpi: formulas.files_in_mpi().clone(),
             list: BASES.iter().map(Base::describe).collect(),
         };
         classes.list[usize::from(NOT_RECORDED)].adds.push(OFF.into());

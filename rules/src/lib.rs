@@ -42,7 +42,7 @@ mod words;
 pub use evaluate::{Context, Finding, NotEvaluated, Outcome, Shown};
 pub use example::{Tried, try_examples};
 pub use read::{Objection, read, read_with};
-pub use rows::{ABSENT, ABSENT_FLAG, Rows, Run, Values};
+pub use rows::{ABSENT, ABSENT_FLAG, OwnedValues, Rows, Run, Values};
 pub use rule::{Claims, Event, EventKind, Gain, Matching, Over, Place, Rule, Rules, Scenario};
 pub use scan::Scanner;
 pub use schema::{Column, Grouping, Names, Schema, Table};

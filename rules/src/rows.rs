@@ -22,6 +22,32 @@ pub enum Values<'v> {
     Missing,
 }
 
+/// Values of a column that were made for it.
+#[derive(Clone, Debug)]
+pub enum OwnedValues {
+    /// As [`Values::Whole`].
+    Whole(Vec<i64>),
+    /// As [`Values::Numbers`].
+    Numbers(Vec<f64>),
+    /// As [`Values::Flags`].
+    Flags(Vec<u8>),
+    /// As [`Values::Missing`].
+    Missing,
+}
+
+impl OwnedValues {
+    /// The values.
+    #[must_use]
+    pub fn values(&self) -> Values<'_> {
+        match self {
+            OwnedValues::Whole(values) => Values::Whole(values),
+            OwnedValues::Numbers(values) => Values::Numbers(values),
+            OwnedValues::Flags(values) => Values::Flags(values),
+            OwnedValues::Missing => Values::Missing,
+        }
+    }
+}
+
 /// Rows of a table by column.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'v> {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::Type;
 use crate::lex::{TokenKind, token};
 use crate::read::{Cell, RawCase, RawExample};
-use crate::rows::{ABSENT, ABSENT_FLAG, Run, Values};
+use crate::rows::{ABSENT, ABSENT_FLAG, OwnedValues, Run, Values};
 use crate::rule::{Rule, Rules};
 use crate::schema::{Column, Names};
 use crate::source::{Place, Problems, Text, quoted};
@@ -27,18 +27,10 @@ pub(crate) struct Case {
     /// Whether the rule finds something.
     pub(super) finds: bool,
     pub(super) rows: usize,
-    /// Those that the rule reads.
-    columns: Vec<Option<Owned>>,
+    /// Those that the rule reads; others are missing.
+    columns: Vec<OwnedValues>,
     pub(super) run: Run,
     pub(super) known: Known,
-}
-
-/// Values of a column.
-#[derive(Clone, Debug)]
-enum Owned {
-    Whole(Vec<i64>),
-    Numbers(Vec<f64>),
-    Flags(Vec<u8>),
 }
 
 /// Names that an example has, each once: paths and texts are positions here.
@@ -122,8 +114,7 @@ impl Case {
             let rows: Vec<Vec<&Cell>> = example.rows.iter().map(|row| changed(row, case)).collect();
             let mut facts = vec![None; schema.run.len()];
             for (name, text) in example.run.iter().chain(&case.run) {
-                let at = schema.run.iter().position(|fact| fact.name == name.text);
-                if let Some(at) = at {
+                if let Some(at) = position(&schema.run, &name.text) {
                     facts[at] = number_of(&text.text, schema.run[at].kind, &known);
                 }
             }
@@ -141,36 +132,28 @@ impl Case {
 
     /// Its rows by column.
     pub(super) fn columns(&self) -> Vec<Values<'_>> {
-        self.columns.iter().map(|column| column.as_ref().map_or(Values::Missing, Owned::values)).collect()
+        self.columns.iter().map(OwnedValues::values).collect()
     }
 }
 
-impl Owned {
-    fn absent(kind: Type, count: usize) -> Owned {
-        match kind {
-            Type::Bool => Owned::Flags(vec![ABSENT_FLAG; count]),
-            kind if kind.is_whole() => Owned::Whole(vec![ABSENT; count]),
-            _ => Owned::Numbers(vec![f64::NAN; count]),
-        }
+/// Values that are not there, of so many rows.
+fn absent(kind: Type, count: usize) -> OwnedValues {
+    match kind {
+        Type::Bool => OwnedValues::Flags(vec![ABSENT_FLAG; count]),
+        kind if kind.is_whole() => OwnedValues::Whole(vec![ABSENT; count]),
+        _ => OwnedValues::Numbers(vec![f64::NAN; count]),
     }
+}
 
-    fn values(&self) -> Values<'_> {
-        match self {
-            Owned::Whole(values) => Values::Whole(values),
-            Owned::Numbers(values) => Values::Numbers(values),
-            Owned::Flags(values) => Values::Flags(values),
-        }
-    }
-
-    /// Puts a value into some rows.
-    // Whole values of examples are far below 2^53, and have been rounded.
-    #[allow(clippy::cast_possible_truncation)]
-    fn fill(&mut self, rows: std::ops::Range<usize>, value: f64) {
-        match self {
-            Owned::Whole(values) => values[rows].fill(value as i64),
-            Owned::Numbers(values) => values[rows].fill(value),
-            Owned::Flags(values) => values[rows].fill(u8::from(value == 1.0)),
-        }
+/// Puts a value into some rows of a column, if it is there.
+// Whole values of examples are far below 2^53, and have been rounded.
+#[allow(clippy::cast_possible_truncation)]
+fn fill(column: &mut OwnedValues, rows: std::ops::Range<usize>, value: f64) {
+    match column {
+        OwnedValues::Whole(values) => values[rows].fill(value as i64),
+        OwnedValues::Numbers(values) => values[rows].fill(value),
+        OwnedValues::Flags(values) => values[rows].fill(u8::from(value == 1.0)),
+        OwnedValues::Missing => {}
     }
 }
 
@@ -187,20 +170,22 @@ fn times(row: &[&Cell]) -> usize {
 }
 
 /// Columns of rows, each as often as it says; of those that are read.
-fn filled(rows: &[Vec<&Cell>], (columns, read): (&[Column], &[usize]), known: &Known) -> Vec<Option<Owned>> {
+fn filled(rows: &[Vec<&Cell>], (columns, read): (&[Column], &[usize]), known: &Known) -> Vec<OwnedValues> {
     let count = rows.iter().map(|row| times(row)).sum();
     let of_kind = |name: &str, kind| columns.iter().position(|it| it.name == name && it.kind == kind);
     let (path, region) = (of_kind("path", Type::Path), of_kind("region", Type::Text));
-    let absent =
-        |(at, column): (usize, &Column)| read.contains(&at).then(|| Owned::absent(column.kind, count));
-    let mut filled: Vec<Option<Owned>> = columns.iter().enumerate().map(absent).collect();
+    let empty = |(at, column): (usize, &Column)| match read.contains(&at) {
+        true => absent(column.kind, count),
+        false => OwnedValues::Missing,
+    };
+    let mut filled: Vec<OwnedValues> = columns.iter().enumerate().map(empty).collect();
     let mut end = 0;
     for row in rows {
         let range = end..end + times(row);
         end = range.end;
         let mut put = |at: usize, text: &str| {
-            if let (Some(column), Some(value)) = (&mut filled[at], number_of(text, columns[at].kind, known)) {
-                column.fill(range.clone(), value);
+            if let Some(value) = number_of(text, columns[at].kind, known) {
+                fill(&mut filled[at], range.clone(), value);
             }
         };
         // A call path ends with its function, unless the row has another one.
@@ -210,7 +195,7 @@ fn filled(rows: &[Vec<&Cell>], (columns, read): (&[Column], &[usize]), known: &K
             put(region, text.text.rsplit('/').next().unwrap_or_default());
         }
         for (name, text) in row {
-            if let Some(at) = columns.iter().position(|column| column.name == name.text) {
+            if let Some(at) = position(columns, &name.text) {
                 put(at, &text.text);
             }
         }
@@ -219,8 +204,13 @@ fn filled(rows: &[Vec<&Cell>], (columns, read): (&[Column], &[usize]), known: &K
 }
 
 /// The position of a column or fact.
+fn position(columns: &[Column], name: &str) -> Option<usize> {
+    columns.iter().position(|column| column.name == name)
+}
+
+/// The same; says if there is none.
 fn column(columns: &[Column], name: &Text, problems: &mut Problems) -> Option<usize> {
-    let at = columns.iter().position(|column| column.name == name.text);
+    let at = position(columns, &name.text);
     if at.is_none() {
         let hint = suggestion(&name.text, columns.iter().map(|column| column.name.as_str()));
         problems.add(name.start(), format!("unknown column {}{hint}", quoted(&name.text)));

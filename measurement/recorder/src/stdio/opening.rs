@@ -87,9 +87,7 @@ pub(super) struct Closed {
 /// Takes a stream out of the table, with what was counted of it, and its descriptor: whoever opens something may get
 /// either as soon as it is closed. `None` if it is not recorded.
 fn remove(stream: usize) -> Option<Closed> {
-    let known = streams::find(stream)?;
-    // SAFETY: it is in the table, so it is open.
-    let file = unsafe { File::at(stream) };
+    let (known, file) = streams::opened(stream)?;
     let _lock = file.lock();
     let (look, kept) = (file.look(), known.kept());
     let counted = known.take_with(look.pending, look.left);

@@ -33,9 +33,7 @@ pub(super) fn seek(
     (stream, target): (usize, Target),
     real: impl FnOnce() -> usize,
 ) -> usize {
-    let Some(known) = streams::find(stream) else { return real() };
-    // SAFETY: the stream is in the table, so it is open; if the program closes it meanwhile, the call is wrong.
-    let file = unsafe { File::at(stream) };
+    let Some((known, file)) = streams::opened(stream) else { return real() };
     let _lock = file.lock();
     let before = file.look();
     let begin = now();
@@ -76,9 +74,7 @@ pub(super) fn flush<const LOCKS: bool>(
     if stream == 0 {
         return flush_all(function, registers, real);
     }
-    let Some(known) = streams::find(stream) else { return real() };
-    // SAFETY: as above.
-    let file = unsafe { File::at(stream) };
+    let Some((known, file)) = streams::opened(stream) else { return real() };
     let _lock = LOCKS.then(|| file.lock());
     let before = file.look();
     let begin = now();

@@ -5,7 +5,7 @@
 
 use call_paths::Registers;
 
-use super::layout::{File, Look};
+use super::layout::Look;
 use super::operations::{Made, Moved, record};
 use super::streams;
 use crate::clock::now;
@@ -22,9 +22,7 @@ pub(super) fn read<const LOCKS: bool>(
     real: impl FnOnce(bool) -> usize,
     moved: impl FnOnce(usize) -> u64,
 ) -> usize {
-    let Some(known) = streams::find(stream) else { return real(false) };
-    // SAFETY: the stream is in the table, so it is open; if the program closes it meanwhile, the call is wrong.
-    let file = unsafe { File::at(stream) };
+    let Some((known, file)) = streams::opened(stream) else { return real(false) };
     // Functions without a lock are for programs that have it already, or need none.
     let _lock = LOCKS.then(|| file.lock());
     if file.has(requested) && known.can_count(READ) {
@@ -55,9 +53,7 @@ pub(super) fn scan<const LOCKS: bool>(
     real: impl FnOnce(bool) -> usize,
     moved: impl FnOnce(usize, &Look, &Look) -> u64,
 ) -> usize {
-    let Some(known) = streams::find(stream) else { return real(false) };
-    // SAFETY: as above.
-    let file = unsafe { File::at(stream) };
+    let Some((known, file)) = streams::opened(stream) else { return real(false) };
     let _lock = LOCKS.then(|| file.lock());
     let before = file.look();
     if most <= before.left && known.can_count(READ) {

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use super::layout::File;
 use crate::hooks::transfers::{READ, WRITE};
 
 /// Sets of the table, as a power of 2, and streams of a set.
@@ -197,6 +198,14 @@ pub(super) fn find(stream: usize) -> Option<&'static Stream> {
     let set = set(stream);
     let way = KEYS[set].0.iter().position(|known| known.load(Ordering::Acquire) == key(stream))?;
     Some(&STREAMS[set][way])
+}
+
+/// Returns a stream that is recorded, with the C library's data of it.
+#[inline(always)]
+pub(super) fn opened(stream: usize) -> Option<(&'static Stream, File)> {
+    let known = find(stream)?;
+    // SAFETY: the stream is in the table, so it is open; if the program closes it meanwhile, its own call is wrong.
+    Some((known, unsafe { File::at(stream) }))
 }
 
 /// Adds a stream that was opened, which is not in the table and which no other thread knows yet; `false` if there is

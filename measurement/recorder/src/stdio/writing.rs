@@ -21,9 +21,7 @@ pub(super) fn write<const LOCKS: bool>(
     real: impl FnOnce(bool) -> usize,
     moved: impl FnOnce(usize) -> u64,
 ) -> usize {
-    let Some(known) = streams::find(stream) else { return real(false) };
-    // SAFETY: the stream is in the table, so it is open; if the program closes it meanwhile, the call is wrong.
-    let file = unsafe { File::at(stream) };
+    let Some((known, file)) = streams::opened(stream) else { return real(false) };
     // Functions without a lock are for programs that have it already, or need none.
     let _lock = LOCKS.then(|| file.lock());
     let requested = bytes();
@@ -47,9 +45,7 @@ pub(super) fn print(
     stream: usize,
     real: impl FnOnce() -> usize,
 ) -> usize {
-    let Some(known) = streams::find(stream) else { return real() };
-    // SAFETY: as above.
-    let file = unsafe { File::at(stream) };
+    let Some((known, file)) = streams::opened(stream) else { return real() };
     let _lock = file.lock();
     let before = file.look();
     let made = Made { function, registers, begin: now() };

@@ -88,12 +88,12 @@ fn ranks_wait_for_the_last_one_that_comes_to_a_collective_file_operation() {
 }
 
 /// The line of a table that says how long a line of IOR takes here, by the kernel of IOR.
-fn measured(line: &str) -> Option<String> {
+fn measured(test: &str, line: &str) -> Option<String> {
     let words: Vec<&str> = line.split(' ').skip(1).collect();
     let value = |name: &str| words[words.iter().position(|&it| it == name).unwrap() + 1];
     let number = |name: &str| value(name).parse::<f64>().unwrap();
     let bytes = number("-N") * number("-b") * number("-s");
-    let ended = on_slow_files("estimate_kernel", "files/io_kernel.c", &words, "1e7")?.run_bare();
+    let ended = on_slow_files(&format!("{test}_kernel"), "files/io_kernel.c", &words, "1e7")?.run_bare();
     ended.expect_success();
     let seconds: f64 = ended.stdout.split_whitespace().nth(1).unwrap().parse().unwrap();
     let (op, collective) = (if words.contains(&"-w") { "w" } else { "r" }, u8::from(words.contains(&"-c")));
@@ -111,7 +111,7 @@ fn estimate(how: &str, points: &str, steps: &str) {
         let model = model_of(&subject);
         let mut table = String::from("system\tapi\top\tnp\tt\tcollective\tMiB_s\n");
         for line in model.ior.values().flat_map(|it| &it.lines) {
-            table += &measured(line).unwrap();
+            table += &measured(&test, line).unwrap();
         }
         let path = subject.folder.join("systems.tsv");
         std::fs::write(&path, &table).unwrap();

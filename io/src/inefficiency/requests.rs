@@ -1,0 +1,277 @@
+//! Requests of a file that are too small, lie badly, or need not be.
+
+use std::collections::BTreeMap;
+
+use super::{Flaw, Inefficiency};
+use crate::access::{Kind, Layer};
+use crate::bytes::{Reads, Transfer};
+use crate::contention::contended;
+use crate::facts::FileFacts;
+use crate::mode::Mode;
+use crate::numbers::{count, to_f64};
+use crate::thresholds::Thresholds;
+
+/// What is known of a file besides its transfers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known<'a> {
+    /// Its name.
+    pub(crate) name: &'a str,
+    /// What was done to it.
+    pub(crate) facts: &'a FileFacts,
+    /// Bytes that its family moved by mode.
+    pub(crate) modes: &'a BTreeMap<Mode, u64>,
+    /// What was read of it, if it is known where.
+    pub(crate) reads: Option<&'a Reads>,
+    /// Length of the run in ticks of the clock.
+    pub(crate) run: u64,
+}
+
+/// What is inefficient in the transfers of a file, in the order of [`Flaw`].
+pub(crate) fn of_file(transfers: &[Transfer], known: &Known<'_>, limits: &Thresholds) -> Vec<Inefficiency> {
+    let found = |flaw, concerned: u64, of: u64, cost: f64| Inefficiency {
+        flaw,
+        file: known.name.to_owned(),
+        rank: None,
+        concerned,
+        of,
+        cost,
+        is_possible: false,
+    };
+    let share_of_run = |ticks: f64| if known.run > 0 { ticks / to_f64(known.run) } else { 0.0 };
+    let requests = |flaw, concerned: &[&Transfer], of: u64| {
+        found(flaw, count(concerned.len()), of, share_of_run(to_f64(slowest(concerned))))
+    };
+    let moved: Vec<&Transfer> = transfers.iter().filter(|it| it.size > 0).collect();
+    let of = count(moved.len());
+    let is_more = |list: &[&Transfer], share: f64| to_f64(count(list.len())) > share * to_f64(of);
+    let mut all = Vec::new();
+
+    let small: Vec<_> = moved.iter().copied().filter(|it| it.size < limits.small_bytes).collect();
+    if is_more(&small, limits.small_share) && count(small.len()) > limits.small_requests {
+        all.push(requests(Flaw::SmallRequests, &small, of));
+    }
+    // Where a place is unknown, nothing is said of it.
+    let placed: Vec<&Transfer> = moved.iter().copied().filter(|it| !it.pieces.is_empty()).collect();
+    let block = limits.block_bytes.max(1);
+    let misaligned: Vec<_> =
+        placed.iter().copied().filter(|it| first(it).is_some_and(|at| at % block != 0)).collect();
+    if is_more(&misaligned, limits.misaligned_share) {
+        all.push(requests(Flaw::Misaligned, &misaligned, of));
+    }
+    let unordered = out_of_order(&placed);
+    if is_more(&unordered, limits.out_of_order_share) && count(unordered.len()) > limits.out_of_order_requests
+    {
+        all.push(requests(Flaw::OutOfOrder, &unordered, of));
+    }
+    all.extend(
+        independent(known, limits)
+            .map(|(alone, of)| found(Flaw::Independent, alone, of, share_of_run(to_f64(slowest(&moved))))),
+    );
+    if let Some(reads) = known.reads.filter(|reads| reads.bytes > 0) {
+        let reading: Vec<_> = moved.iter().copied().filter(|it| it.kind == Kind::Read).collect();
+        let time = to_f64(slowest(&reading)) / to_f64(reads.bytes);
+        let again = reads.bytes.saturating_sub(reads.distinct);
+        if to_f64(reads.bytes) > limits.read_again * to_f64(reads.distinct) {
+            all.push(found(Flaw::ReadAgain, again, reads.bytes, share_of_run(time * to_f64(again))));
+        }
+        if reads.own > 0 && to_f64(reads.own) >= limits.own_share * to_f64(reads.bytes) {
+            all.push(found(Flaw::OwnOutput, reads.own, reads.bytes, share_of_run(time * to_f64(reads.own))));
+        }
+    }
+    all.extend(contention(transfers, limits).map(|(blocked, writes, is_possible)| Inefficiency {
+        is_possible,
+        ..requests(Flaw::Contended, &blocked, writes)
+    }));
+    all.retain(|it| it.cost >= limits.cost);
+    all
+}
+
+/// Ticks of the rank that takes longest for some transfers.
+fn slowest(transfers: &[&Transfer]) -> u64 {
+    let mut ranks: BTreeMap<u32, u64> = BTreeMap::new();
+    for it in transfers {
+        let time = ranks.entry(it.rank).or_default();
+        *time = time.saturating_add(it.end.saturating_sub(it.begin));
+    }
+    ranks.into_values().max().unwrap_or(0)
+}
+
+/// The first byte of a transfer.
+fn first(transfer: &Transfer) -> Option<u64> {
+    transfer.pieces.iter().map(|(at, _)| *at).min()
+}
+
+/// Transfers that begin before the end of the one before them of the same rank and opening.
+fn out_of_order<'a>(placed: &[&'a Transfer]) -> Vec<&'a Transfer> {
+    let mut order = placed.to_vec();
+    order.sort_by_key(|it| (it.rank, it.opening, it.begin, it.end));
+    let end = |it: &Transfer| it.pieces.iter().map(|(at, length)| at.saturating_add(*length)).max();
+    let is_same = |one: &Transfer, other: &Transfer| (one.rank, one.opening) == (other.rank, other.opening);
+    let pairs = order.windows(2).filter(|pair| is_same(pair[0], pair[1]) && first(pair[1]) < end(pair[0]));
+    pairs.map(|pair| pair[1]).collect()
+}
+
+/// How many requests of a shared file are independent ones of MPI-IO, and of how many, if they are too many.
+fn independent(known: &Known<'_>, limits: &Thresholds) -> Option<(u64, u64)> {
+    let mut all = 0_u64;
+    let mut alone = 0_u64;
+    for it in &known.facts.accesses {
+        if it.access.collective {
+            return None;
+        }
+        all = all.saturating_add(it.operations);
+        alone = alone.saturating_add(if it.access.layer == Layer::Mpi { it.operations } else { 0 });
+    }
+    let bytes = |mode: Mode| known.modes.get(&mode).copied().unwrap_or(0);
+    let is_spread = bytes(Mode::Strided).saturating_add(bytes(Mode::Random)) > bytes(Mode::Sequential);
+    let is_shared = known.facts.members.is_some_and(|members| members > 1);
+    let is_much =
+        alone > limits.independent_requests && to_f64(alone) > limits.independent_share * to_f64(all);
+    (is_spread && is_shared && is_much).then_some((alone, all))
+}
+
+/// The contended writes, of how many writes, and whether there is nothing to compare their time with; if they are too many, and
+/// slower than others.
+fn contention<'a>(transfers: &'a [Transfer], limits: &Thresholds) -> Option<(Vec<&'a Transfer>, u64, bool)> {
+    let is_contended = contended(transfers, limits.block_bytes);
+    let writes =
+        || transfers.iter().zip(&is_contended).filter(|(it, _)| it.kind == Kind::Write && it.size > 0);
+    let blocked: Vec<&Transfer> = writes().filter(|(_, is)| **is).map(|(it, _)| it).collect();
+    let all = count(writes().count());
+    if to_f64(count(blocked.len())) <= limits.contended_share * to_f64(all) {
+        return None;
+    }
+    let mean = |list: &[&Transfer], number: fn(&Transfer) -> u64| {
+        list.iter().map(|it| to_f64(number(it))).sum::<f64>() / to_f64(count(list.len()))
+    };
+    let size = mean(&blocked, |it| it.size);
+    let is_alike = |it: &Transfer| to_f64(it.size) <= 1.25 * size && size <= 1.25 * to_f64(it.size);
+    let others: Vec<&Transfer> =
+        writes().filter(|(it, is)| !**is && is_alike(it)).map(|(it, _)| it).collect();
+    if others.is_empty() {
+        return Some((blocked, all, true));
+    }
+    let time = |it: &Transfer| it.end.saturating_sub(it.begin);
+    let is_slower = mean(&blocked, time) >= limits.contended_slower * mean(&others, time);
+    is_slower.then_some((blocked, all, false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::{Access, Pointer};
+
+    /// Writes of 8 bytes by these ranks at these places, one tick each, one behind the other.
+    fn writes(places: impl IntoIterator<Item = (u32, u64)>) -> Vec<Transfer> {
+        let transfer = |(begin, (rank, at)): (u64, (u32, u64))| Transfer {
+            rank,
+            opening: 1,
+            kind: Kind::Write,
+            begin,
+            end: begin + 1,
+            size: 8,
+            pieces: vec![(at, 8)],
+        };
+        (0..).zip(places).map(transfer).collect()
+    }
+
+    fn flaws(transfers: &[Transfer], known: &Known<'_>) -> Vec<(Flaw, u64, u64)> {
+        let found = of_file(transfers, known, &Thresholds::default());
+        found.into_iter().map(|it| (it.flaw, it.concerned, it.of)).collect()
+    }
+
+    #[test]
+    fn many_small_requests_are_told_if_they_cost_something() {
+        let (facts, modes) = Default::default();
+        let known = Known { name: "f", facts: &facts, modes: &modes, reads: None, run: 100_000 };
+        let aligned = |count: u64| writes((0..count).map(|at| (0, 4096 * at)));
+        assert_eq!(flaws(&aligned(1001), &known), [(Flaw::SmallRequests, 1001, 1001)]);
+        assert_eq!(flaws(&aligned(1000), &known), []);
+        // The same in a run of which they are less than a hundredth.
+        assert_eq!(flaws(&aligned(1001), &Known { run: 100_200, ..known }), []);
+    }
+
+    #[test]
+    fn misaligned_and_unordered_requests_need_a_place() {
+        let (facts, modes) = Default::default();
+        let known = Known { name: "f", facts: &facts, modes: &modes, reads: None, run: 10_000 };
+        let mut backward = writes((0..1200).map(|at| (0, 8 * (1200 - at))));
+        let expected = [
+            (Flaw::SmallRequests, 1200, 1200),
+            // Every 512th begins at a block.
+            (Flaw::Misaligned, 1198, 1200),
+            (Flaw::OutOfOrder, 1199, 1200),
+        ];
+        assert_eq!(flaws(&backward, &known), expected);
+        backward.iter_mut().for_each(|it| it.pieces.clear());
+        assert_eq!(flaws(&backward, &known), expected[..1]);
+    }
+
+    #[test]
+    fn independent_requests_are_told_of_strided_shared_files_without_collective_ones() {
+        let transfers = writes((0..2000).map(|at| (at % 2, 4096 * u64::from(at))));
+        let access = Access {
+            kind: Kind::Write,
+            layer: Layer::Mpi,
+            collective: false,
+            non_blocking: false,
+            pointer: Pointer::Explicit,
+        };
+        let totals = |access, operations| crate::facts::AccessTotals {
+            access,
+            operations,
+            bytes: 8 * operations,
+            sizes: Default::default(),
+        };
+        let facts =
+            FileFacts { members: Some(2), accesses: vec![totals(access, 2000)], ..FileFacts::default() };
+        let strided = BTreeMap::from([(Mode::Strided, 16_000)]);
+        let known = Known { name: "f", facts: &facts, modes: &strided, reads: None, run: 10_000 };
+        let is_told =
+            |known: &Known<'_>| flaws(&transfers, known).iter().any(|(flaw, ..)| *flaw == Flaw::Independent);
+        assert!(is_told(&known));
+        assert!(!is_told(&Known { modes: &BTreeMap::from([(Mode::Sequential, 16_000)]), ..known }));
+        let alone = FileFacts { members: Some(1), ..facts.clone() };
+        assert!(!is_told(&Known { facts: &alone, ..known }));
+        let mut mixed = facts.clone();
+        mixed.accesses.push(totals(Access { collective: true, ..access }, 1));
+        assert!(!is_told(&Known { facts: &mixed, ..known }));
+    }
+
+    #[test]
+    fn reading_again_and_own_output_are_told_by_their_bytes() {
+        let (facts, modes) = Default::default();
+        let reading: Vec<Transfer> = writes((0..100).map(|at| (0, 4096 * (at % 50))))
+            .into_iter()
+            .map(|it| Transfer { kind: Kind::Read, ..it })
+            .collect();
+        let of = |own, distinct| {
+            let reads = Reads { bytes: 800, own, distinct, ..Reads::default() };
+            let known = Known { name: "f", facts: &facts, modes: &modes, reads: Some(&reads), run: 1000 };
+            flaws(&reading, &known)
+        };
+        assert_eq!(of(0, 400), [(Flaw::ReadAgain, 400, 800)]);
+        assert_eq!(of(80, 800), [(Flaw::OwnOutput, 80, 800)]);
+        assert_eq!(of(79, 728), []);
+    }
+
+    #[test]
+    fn contended_writes_must_be_slower_than_others_of_like_size() {
+        let (facts, modes) = Default::default();
+        let known = Known { name: "f", facts: &facts, modes: &modes, reads: None, run: 100 };
+        // Two ranks write at one time to one block, and then to blocks of their own.
+        let mut transfers = writes([(0, 0), (1, 2048), (0, 8192), (1, 16_384)]);
+        for (at, (begin, end)) in [(0, 10), (0, 10), (20, 24), (20, 24)].into_iter().enumerate() {
+            (transfers[at].begin, transfers[at].end) = (begin, end);
+        }
+        let found = |transfers: &[Transfer]| {
+            let all = of_file(transfers, &known, &Thresholds::default());
+            let all = all.into_iter().filter(|it| it.flaw == Flaw::Contended);
+            all.map(|it| (it.concerned, it.of, it.is_possible)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&transfers), [(2, 4, false)]);
+        assert_eq!(found(&transfers[..2]), [(2, 2, true)]);
+        transfers[2].end = 27;
+        assert_eq!(found(&transfers), []);
+    }
+}

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::access::Access;
+use crate::access::{Access, Kind};
+use crate::calls::Calls;
 use crate::operation::Operation;
 use crate::sizes::{Bins, bin};
 
@@ -25,6 +26,8 @@ pub struct FileFacts {
     pub views: BTreeSet<(Option<u64>, Option<String>)>,
     /// Operations by kind of access, in their order.
     pub accesses: Vec<AccessTotals>,
+    /// What calls do besides, and how long that takes.
+    pub calls: Calls,
 }
 
 /// The operations of one kind of access.
@@ -48,6 +51,7 @@ impl FileFacts {
         (self.members, self.size) = (self.members.max(other.members), self.size.max(other.size));
         self.hints.extend(other.hints.iter().cloned());
         self.views.extend(other.views.iter().cloned());
+        self.calls.merge(&other.calls);
         for their in &other.accesses {
             let own = self.totals(their.access);
             own.operations = own.operations.saturating_add(their.operations);
@@ -61,6 +65,14 @@ impl FileFacts {
         totals.operations += 1;
         totals.bytes = totals.bytes.saturating_add(operation.size);
         totals.sizes[bin(operation.size)] += 1;
+        let calls = &mut self.calls;
+        calls.transfers += 1;
+        calls.writes += u64::from(operation.access.kind == Kind::Write);
+        if !operation.access.collective {
+            let time = operation.end.saturating_sub(operation.begin);
+            calls.independent_bytes = calls.independent_bytes.saturating_add(operation.size);
+            calls.independent_time = calls.independent_time.saturating_add(time);
+        }
     }
 
     fn totals(&mut self, access: Access) -> &mut AccessTotals {

@@ -2,12 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::numbers::to_f64;
+
+mod balance;
+mod families;
+mod handling;
 mod ranks;
 mod requests;
+mod waiting;
 
+pub(crate) use balance::{straggler, unequal};
+pub(crate) use families::of_families;
+pub(crate) use handling::syncs;
 pub use ranks::Busiest;
 pub(crate) use ranks::{empty_members, one_rank};
 pub(crate) use requests::{Known, of_file};
+pub(crate) use waiting::late;
 
 /// What is inefficient.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -31,9 +41,22 @@ pub enum Flaw {
     Contended,
     /// Most members of collective requests move nothing.
     EmptyMembers,
+    /// One rank takes longer for a phase than others.
+    Straggler,
+    /// One rank moves more than others, and takes longer.
+    UnequalAmounts,
+    /// Files are flushed often, or that takes long.
+    Syncs,
+    /// Ranks wait for the last one in collective I/O.
+    Late,
 }
 
 impl Flaw {
+    /// Whether it concerns a time, in ticks of the clock.
+    pub fn is_of_time(self) -> bool {
+        matches!(self, Flaw::Straggler)
+    }
+
     /// What it is, behind numbers and the name of the file, and what helps.
     pub fn text(self) -> (&'static str, &'static str) {
         match self {
@@ -54,6 +77,18 @@ impl Flaw {
                 ("writes share a block with one of another rank", "align the parts of ranks to blocks")
             }
             Flaw::EmptyMembers => ("members of collective calls move nothing", "a smaller communicator"),
+            Flaw::UnequalAmounts => (
+                "bytes of the rank that moves most are beyond the one that moves least",
+                "equal parts, or collective I/O",
+            ),
+            Flaw::Late => {
+                ("collective operations have one rank as the last one", "to give it less to do before")
+            }
+            Flaw::Syncs => ("writes have a flush behind", "to flush once, at the end"),
+            Flaw::Straggler => (
+                "of the slowest rank are beyond the median of ranks",
+                "to find out what is wrong with that rank or its node",
+            ),
         }
     }
 }
@@ -67,7 +102,7 @@ pub struct Inefficiency {
     pub file: String,
     /// The rank, if it is one.
     pub rank: Option<u32>,
-    /// How many requests, bytes or members it concerns.
+    /// How many requests, bytes or members it concerns, or ticks of the clock.
     pub concerned: u64,
     /// Of how many.
     pub of: u64,
@@ -75,4 +110,19 @@ pub struct Inefficiency {
     pub cost: f64,
     /// Whether the cost may have another cause.
     pub is_possible: bool,
+    /// The call path in the report of the first call concerned, if they are those of one phase.
+    pub call_path: Option<u32>,
+}
+
+impl Inefficiency {
+    /// About no rank and no call path.
+    fn new(flaw: Flaw, file: &str, (concerned, of): (u64, u64), cost: f64) -> Inefficiency {
+        let file = file.to_owned();
+        Inefficiency { flaw, file, rank: None, concerned, of, cost, is_possible: false, call_path: None }
+    }
+}
+
+/// A time as a share of the run, both in ticks.
+fn share_of(ticks: u64, run: u64) -> f64 {
+    if run > 0 { to_f64(ticks) / to_f64(run) } else { 0.0 }
 }

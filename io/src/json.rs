@@ -5,17 +5,21 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
-use crate::bytes::{Reads, Transfer};
+use crate::bytes::Reads;
 use crate::estimate::Estimate;
 use crate::facts::FileFacts;
 use crate::family::{Family, families};
 use crate::files::Files;
 use crate::finding::Findings;
 use crate::heat::Heat;
-use crate::inefficiency::{Busiest, Inefficiency, Known, empty_members, of_file, one_rank};
+use crate::inefficiency::{
+    Busiest, Inefficiency, Known, empty_members, late, of_families, of_file, one_rank, straggler, syncs,
+    unequal,
+};
 use crate::ior::{Command, commands};
 use crate::mode::Mode;
 use crate::numbers::{sum, to_f64};
+use crate::observed::Observed;
 use crate::phase::Phase;
 use crate::thresholds::Thresholds;
 
@@ -140,11 +144,11 @@ impl Model {
         model
     }
 
-    /// Looks for what is inefficient, in the transfers of each file (io.md 5.3). `waiting` tells how long others of so many ranks wait
+    /// Looks for what is inefficient, in what was seen of calls (io.md 5.3). `waiting` tells how long others of so many ranks wait
     /// for a rank's I/O on a family of files, as a share of the time of all.
     pub fn find_inefficiencies(
         &mut self,
-        transfers: &BTreeMap<u32, Vec<Transfer>>,
+        observed: &Observed,
         (ranks, waiting): (u64, impl Fn(&str, u32) -> f64),
         limits: &Thresholds,
     ) {
@@ -156,11 +160,18 @@ impl Model {
         for (number, entry) in &self.files {
             let FileEntry { name, facts, modes, reads, .. } = entry;
             let known = Known { name, facts, modes, reads: reads.as_ref(), run: self.run };
-            all.extend(of_file(transfers.get(number).map_or(&[], Vec::as_slice), &known, limits));
+            all.extend(of_file(observed.transfers.get(number).map_or(&[], Vec::as_slice), &known, limits));
         }
         for family in &self.families {
             let cost = if self.run > 0 { to_f64(family.time) / to_f64(self.run) } else { 0.0 };
             all.extend(family.example(&self.phases).and_then(|phase| empty_members(phase, cost, limits)));
+            all.extend(straggler(family.phases(&self.phases), self.run, limits));
+        }
+        let family = |file: u32| self.files.get(&file).map_or("", |entry| &entry.family);
+        for (name, of) in &of_families(observed, family) {
+            all.extend(unequal(name, of, self.run, limits));
+            all.extend(syncs(name, of, self.run, limits));
+            all.extend(late(name, of, (self.run, ranks), limits));
         }
         all.sort_by(|one, other| {
             let key = |it: &Inefficiency| (it.flaw, it.concerned, it.of);

@@ -13,7 +13,7 @@ use crate::origin::{Origin, over_ranks};
 use crate::ranks::Ranges;
 use crate::simple::{Flushes, Lane, Manner, Simple};
 use crate::sizes::clusters;
-use crate::time::measured_time;
+use crate::time::{Spread, measured_time};
 
 /// What phases agree in that are similar, and in part what makes them different (io.md 4.4). The order is that of phases which
 /// begin at the same time.
@@ -95,6 +95,8 @@ pub struct Phase {
     pub end: u64,
     /// T_MD in ticks of the clock (io.md 4.7).
     pub time: u64,
+    /// How far the times of ranks are apart, with what they wait for each other in collective operations.
+    pub spread: Spread,
     /// Ticks at the begin of the lowest rank (io.md 4.1).
     pub tick: u64,
     /// Call path of the first operation of the lowest rank.
@@ -201,6 +203,7 @@ fn phase(key: Key, mut members: Vec<Simple>) -> Option<Phase> {
         begin: members.iter().map(|member| member.begin).min()?,
         end: members.iter().map(|member| member.end).max()?,
         time: measured_time(&members),
+        spread: Spread::of(members.iter().map(|member| (member.rank, member.time)))?,
         tick: lowest.tick,
         call_path: lowest.call_path,
         flushes: members.iter().map(|member| member.flushes).max()?,

@@ -9,6 +9,7 @@ use crate::bytes::Transfer;
 use crate::facts::FileFacts;
 use crate::finding::Findings;
 use crate::simple::Simple;
+use crate::together::Together;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +101,16 @@ pub struct Walked {
     pub facts: BTreeMap<u32, FileFacts>,
     /// Its transfers by file, if they were to be kept.
     pub transfers: BTreeMap<u32, Vec<Transfer>>,
+    /// Its collective calls by handle.
+    pub together: BTreeMap<u64, Together>,
     /// What is wrong or unknown.
     pub findings: Findings,
+}
+
+impl Walked {
+    /// The collective calls by a handle of a file, if several have opened it together; nothing is kept of others.
+    pub(crate) fn together(&mut self, handle: u64, file: u32, members: u64) -> Option<&mut Together> {
+        let new = || Together { file, members, ..Together::default() };
+        (members > 1).then(|| self.together.entry(handle).or_insert_with(new))
+    }
 }

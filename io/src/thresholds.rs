@@ -40,6 +40,16 @@ pub struct Thresholds {
     pub contended_slower: f64,
     /// More than this share of those that call collectively move nothing.
     pub empty_share: f64,
+    /// A rank takes more than this share of its time longer than the median of ranks.
+    pub straggler_share: f64,
+    /// The rank that moves least moves by more than this share fewer bytes than the one that moves most.
+    pub unequal_share: f64,
+    /// Flushes take at least this share of the run,
+    pub sync_time: f64,
+    /// or more than this share of the writes has one behind.
+    pub sync_share: f64,
+    /// Ranks wait at least this share of the time of all for the last one in collective I/O.
+    pub late_waiting: f64,
 }
 
 impl Default for Thresholds {
@@ -62,6 +72,11 @@ impl Default for Thresholds {
             contended_share: 0.1,
             contended_slower: 2.0,
             empty_share: 0.5,
+            straggler_share: 0.15,
+            unequal_share: 0.3,
+            sync_time: 0.01,
+            sync_share: 0.5,
+            late_waiting: 0.01,
         }
     }
 }
@@ -85,6 +100,11 @@ impl Thresholds {
             read.contended_share,
             read.contended_slower,
             read.empty_share,
+            read.straggler_share,
+            read.unequal_share,
+            read.sync_time,
+            read.sync_share,
+            read.late_waiting,
         ];
         match numbers.iter().all(|number| *number >= 0.0) {
             true => Ok(read),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::access::{Access, Layer, Pointer};
+use crate::access::{Access, Kind, Layer, Pointer};
 use crate::bytes::Transfer;
+use crate::calls::{Call, Purpose};
 use crate::facts::FileFacts;
 use crate::finding::Finding;
 use crate::numbers::{moved, offset, times};
@@ -19,7 +20,7 @@ use crate::view::{SetView, View};
 
 mod state;
 
-use state::{Description, File, Handle, Pending, State};
+use state::{Description, File, Handle, Opened, Pending, State};
 
 /// Most operations of a file that wait for one that began before them: if there are more, that one is taken for one that never
 /// completes.
@@ -69,8 +70,12 @@ impl Walk {
             before: 0,
             last: 0,
             facts: FileFacts::default(),
+            opened: Vec::new(),
+            is_last_written: false,
+            completing: None,
         });
         file.openings += u64::from(!opening.is_nested);
+        file.opened.extend((!opening.is_nested).then(Opened::default));
         file.facts.opens += u64::from(!opening.is_nested);
         file.facts.members = file.facts.members.max(opening.members);
         file.facts.size = file.facts.size.max(opening.size);
@@ -88,8 +93,8 @@ impl Walk {
         if !opening.is_nested {
             self.describe(opening.file, &description);
         }
-        self.handles
-            .insert(handle, Handle { file: opening.file, layer: opening.layer, description: self.next });
+        let &Opening { file, layer, members, .. } = opening;
+        self.handles.insert(handle, Handle { file, layer, members, description: self.next });
         self.descriptions.insert(self.next, description);
         self.next += 1;
     }
@@ -172,6 +177,7 @@ impl Walk {
         let Some(Handle { file, .. }) = self.handle(handle) else { return };
         if let Some(file) = self.files.get_mut(&file) {
             file.facts.flushes += 1;
+            file.facts.calls.flushed += u64::from(std::mem::take(&mut file.is_last_written));
             match file.pending.back_mut() {
                 Some(last) => last.is_flushed = true,
                 None => file.stream.flush(),
@@ -193,6 +199,10 @@ impl Walk {
         let Some(file) = self.files.get_mut(&handle.file) else { return };
         let is_late = begin.begin < file.last;
         file.last = file.last.max(begin.begin);
+        file.is_last_written = begin.kind == Kind::Write;
+        if let Some(opened) = file.opened_by(description.opening) {
+            opened.is_used = true;
+        }
         let operation = Operation {
             access: Access {
                 kind: begin.kind,
@@ -216,6 +226,7 @@ impl Walk {
         file.pending.push_back(Pending {
             operation,
             requested: begin.requested,
+            opened_by: (id.handle, handle.members),
             description: handle.description,
             view: description.view.clone(),
             has_place: description.has_views || handle.layer != Layer::Mpi,
@@ -236,7 +247,12 @@ impl Walk {
 
     /// An operation is complete, and has moved so many bytes, if that is known; else it has moved what was asked for.
     pub fn complete(&mut self, id: Id, end: u64, moved: Option<u64>) {
-        self.end(id, Some(end), moved);
+        self.end(id, Some((end, end)), moved);
+    }
+
+    /// The same in a call that was entered at some time, to see how much of a non-blocking operation lies within it.
+    pub fn complete_in_call(&mut self, id: Id, (enter, end): (u64, u64), moved: Option<u64>) {
+        self.end(id, Some((enter, end)), moved);
     }
 
     /// An operation is cancelled.
@@ -244,7 +260,8 @@ impl Walk {
         self.end(id, None, None);
     }
 
-    fn end(&mut self, id: Id, end: Option<u64>, moved: Option<u64>) {
+    /// An operation ends, or is cancelled; `end` are the times at which the call was entered, and at which that was.
+    fn end(&mut self, id: Id, end: Option<(u64, u64)>, moved: Option<u64>) {
         let Some((number, position)) = self.begun.remove(&id) else {
             return self.find(Finding::NeverBegun);
         };
@@ -267,7 +284,7 @@ impl Walk {
         }
         let mut findings = Vec::new();
         match (end, size) {
-            (Some(end), Some(size)) => {
+            (Some((enter, end)), Some(size)) => {
                 let place = offset.map(|offset| pending.view.place(offset, size));
                 if size > 0 && place.is_none_or(|place| place.first.is_none()) {
                     findings.push(Finding::UnknownOffset);
@@ -284,9 +301,13 @@ impl Walk {
                     ..pending.operation
                 };
                 pending.state = State::Complete;
+                if access.non_blocking {
+                    file.complete(begin, (enter, end.max(begin)));
+                }
             }
-            (Some(_), None) => {
+            (Some((_, end)), None) => {
                 findings.push(Finding::UnknownBytes);
+                pending.operation.end = end.max(pending.operation.begin);
                 pending.state = State::LeftOut;
             }
             (None, _) => {
@@ -305,6 +326,15 @@ impl Walk {
             && let Some(pending) = file.pending.pop_front()
         {
             file.before += 1;
+            let Operation { access, begin, end, .. } = pending.operation;
+            if let (handle, Some(members)) = pending.opened_by
+                && access.collective
+                && !access.non_blocking
+            {
+                // Also what is left out of all else: others count with it.
+                let together = self.walked.together(handle, number, members);
+                together.into_iter().for_each(|it| it.transfers.push((begin, end)));
+            }
             if pending.state == State::Complete {
                 file.facts.add(&pending.operation);
                 file.stream.push(pending.operation);
@@ -319,6 +349,42 @@ impl Walk {
         }
     }
 
+    /// A call on a file has returned that the program itself has made. Transfers are known already.
+    pub fn call(&mut self, call: &Call) {
+        let Some(file) = self.files.get_mut(&call.file) else { return };
+        let time = call.end.saturating_sub(call.begin);
+        let calls = &mut file.facts.calls;
+        let sum = match call.purpose {
+            Purpose::Transfers => return,
+            Purpose::Flushes => &mut calls.flush_time,
+            Purpose::Seeks | Purpose::Handles | Purpose::OpensOrCloses => {
+                calls.handling += 1;
+                &mut calls.handling_time
+            }
+        };
+        *sum = sum.saturating_add(time);
+        if call.purpose == Purpose::OpensOrCloses
+            && let Some(opened) = file.opened_by(call.opening)
+        {
+            opened.time = opened.time.saturating_add(time);
+        }
+        if call.purpose != Purpose::Seeks
+            && let Some(together) = self.walked.together(call.handle, call.file, call.members.unwrap_or(1))
+        {
+            let list = match call.purpose {
+                Purpose::Flushes => &mut together.flushes,
+                _ => &mut together.handling,
+            };
+            list.push((call.begin, call.end.max(call.begin)));
+        }
+    }
+
+    /// Number of the opening that a handle belongs to, from 1 on; 0 if there is none.
+    pub fn opening(&self, handle: u64) -> u64 {
+        let description = self.handles.get(&handle).and_then(|it| self.descriptions.get(&it.description));
+        description.map_or(0, |description| description.opening)
+    }
+
     /// All simple phases, and what else was found. What has not ended is left out.
     pub fn finish(mut self) -> Walked {
         let mut numbers: Vec<u32> = self.files.keys().copied().collect();
@@ -329,7 +395,8 @@ impl Walk {
             let count = open.map(|it| it.state = State::LeftOut).count();
             (0..count).for_each(|_| self.walked.findings.add(Finding::NeverComplete));
             self.settle(number);
-            if let Some(file) = self.files.remove(&number) {
+            if let Some(mut file) = self.files.remove(&number) {
+                file.count_unused();
                 self.walked.simple.extend(file.stream.finish());
                 self.walked.facts.entry(number).or_default().merge(&file.facts);
             }

@@ -1,10 +1,11 @@
 //! Records of files of one process, as the model takes them.
 
-use io_model::{Begin, Id, Kind, Layer, Opening, Pointer, SetView, Walk, Walked, Whence};
+use io_model::{Begin, Id, Kind, Layer, Opening, Pointer, Purpose, SetView, Walk, Walked, Whence};
 use model::Ticks;
 use otf2::{Event, MappingType, Mappings};
 use rustc_hash::FxHashMap;
 
+use super::about::About;
 use super::asked::{Asked, Call, Handle};
 use crate::ids::PathId;
 use crate::int::to_u32;
@@ -19,21 +20,23 @@ const AVOID_CACHING: u32 = 64;
 /// The records of one process.
 #[derive(Debug)]
 pub(crate) struct Feed<'a> {
-    asked: &'a Asked,
-    walk: Walk,
+    pub(super) asked: &'a Asked,
+    pub(super) walk: Walk,
     /// Communication calls that have begun to complete.
     tick: u64,
     /// Blocking collective operations on all ranks that were completed.
     epoch: u64,
-    threads: Vec<Thread>,
+    pub(super) threads: Vec<Thread>,
     /// Operations that are not complete, by handle and number, the innermost last.
     open: FxHashMap<(u64, u64), Vec<Open>>,
 }
 
 #[derive(Clone, Default, Debug)]
-struct Thread {
+pub(super) struct Thread {
     /// The last call that communicated.
     last: Option<OpenCall>,
+    /// Calls that are open and about files, from the outermost one on.
+    pub(super) about: Vec<About>,
     /// Operations whose calls may not have returned: the call, handle and number.
     inside: Vec<(OpenCall, u64, u64)>,
 }
@@ -103,10 +106,12 @@ impl<'a> Feed<'a> {
             Event::IoCreateHandle { handle: local, status_flags, .. } => {
                 if let Some((key, known)) = handle(local) {
                     self.create(trace, (key, known), status_flags, &spot.told);
+                    self.note(Purpose::OpensOrCloses, (key, known), (spot.thread, spot.call));
                 }
             }
             Event::IoDestroyHandle { handle: local } => {
-                if let Some((key, _)) = handle(local) {
+                if let Some((key, known)) = handle(local) {
+                    self.note(Purpose::OpensOrCloses, (key, known), (spot.thread, spot.call));
                     self.walk.destroy(key);
                 }
             }
@@ -119,6 +124,9 @@ impl<'a> Feed<'a> {
                 // The result for the shared pointer may be the individual one (io.md 3.3).
                 let is_shared = spot.call.is_some_and(|it| asked.call(it.region) == Call::SeeksShared);
                 let found = handle(local);
+                if let Some(found) = found {
+                    self.note(Purpose::Seeks, found, (spot.thread, spot.call));
+                }
                 if let Some((_, known)) = found
                     && let Some(size) = spot.told.file_size()
                 {
@@ -134,7 +142,9 @@ impl<'a> Feed<'a> {
                 }
             }
             Event::IoOperationBegin { handle: local, mode, operation_flags, bytes_request, matching_id } => {
-                if let Some((key, _)) = handle(local) {
+                if let Some((key, known_handle)) = handle(local) {
+                    let purpose = if mode == FLUSH { Purpose::Flushes } else { Purpose::Transfers };
+                    self.note(purpose, (key, known_handle), (spot.thread, spot.call));
                     self.begin((key, matching_id), (mode, operation_flags), known(bytes_request), spot);
                 }
             }
@@ -147,7 +157,9 @@ impl<'a> Feed<'a> {
                 if let Some((key, _)) = handle(local)
                     && let Some(id) = self.end((key, matching_id), spot.thread)
                 {
-                    self.walk.complete(id, ticks(spot.time), known(bytes_result));
+                    let end = ticks(spot.time);
+                    let enter = spot.call.map_or(end, |call| ticks(call.enter));
+                    self.walk.complete_in_call(id, (enter, end), known(bytes_result));
                 }
             }
             Event::IoOperationCancelled { handle: local, matching_id } => {
@@ -310,7 +322,7 @@ fn known(number: u64) -> Option<u64> {
 }
 
 /// A time as the model has it: nothing is before the begin of the trace.
-fn ticks(time: Ticks) -> u64 {
+pub(super) fn ticks(time: Ticks) -> u64 {
     time.max(0).unsigned_abs()
 }
 

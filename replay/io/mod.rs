@@ -6,6 +6,7 @@
 //!
 //! Everything comes to worker 0, by rank: so the model has the same bytes for any number of workers.
 
+mod about;
 mod asked;
 mod costs;
 mod exchange;
@@ -15,7 +16,9 @@ mod output;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use io_model::{Busiest, Files, Findings, Model, Parts, Reads, Transfer, estimates, heat, phases, reads};
+use io_model::{
+    Busiest, Files, Findings, Model, Observed, Parts, Reads, Transfer, estimates, heat, phases, reads,
+};
 
 use crate::error::Error;
 use crate::exchange::Exchange;
@@ -54,7 +57,7 @@ impl Asked {
     pub(crate) fn model(&self, trace: &Trace, ranks: Vec<OfRank>, costs: &AllFileCosts) -> Model {
         let mut simple = Vec::new();
         let mut users: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-        let mut transfers: BTreeMap<u32, Vec<Transfer>> = BTreeMap::new();
+        let mut observed = Observed::default();
         let mut parts = Parts {
             resolution: trace.definitions.clock.resolution,
             run: trace.length(),
@@ -62,7 +65,8 @@ impl Asked {
             ..Parts::default()
         };
         let mut moved: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-        for OfRank { rank, walked } in ranks {
+        for OfRank { rank, mut walked } in ranks {
+            observed.add(rank, &mut walked);
             for it in &walked.simple {
                 let bytes = moved.entry((it.file, rank)).or_default();
                 *bytes = bytes.saturating_add(it.bytes());
@@ -72,22 +76,20 @@ impl Asked {
                 users.entry(file).or_default().insert(rank);
                 parts.facts.entry(file).or_default().merge(&facts);
             }
-            for (file, own) in walked.transfers {
-                transfers.entry(file).or_default().extend(own);
-            }
             parts.findings.merge(&walked.findings);
         }
         parts.files = Files::new(trace.definitions.files.iter().cloned().collect(), &users);
         parts.phases = phases(simple, &parts.files);
         parts.busiest = busiest(&moved, &parts.files);
-        parts.reads = transfers.iter().filter_map(|(file, list)| Some((*file, of_file(list)?))).collect();
-        parts.heat = Some(heat(&transfers, 0, parts.run, trace.processes.len() as u64));
+        parts.reads =
+            observed.transfers.iter().filter_map(|(file, list)| Some((*file, of_file(list)?))).collect();
+        parts.heat = Some(heat(&observed.transfers, 0, parts.run, trace.processes.len() as u64));
         let files = parts.files.clone();
         let mut model = Model::new(parts);
         let options = &self.options;
         let waiting = |family: &str, rank| costs.share(rank, |file| files.family(file) == family);
         let ranks = trace.processes.len() as u64;
-        model.find_inefficiencies(&transfers, (ranks, waiting), &options.thresholds);
+        model.find_inefficiencies(&observed, (ranks, waiting), &options.thresholds);
         model.estimates = estimates(&model.families, &model.phases, &options.systems, options.by_mean);
         model
     }

@@ -1,13 +1,17 @@
 //! File I/O in the summary: phases that take time or move bytes, and what they would take elsewhere (io.md 6).
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
 use io_model::{Access, Estimate, Family, Flaw, Kind, Model, Phase};
 
 use super::file_waiting::FileWaiting;
-use super::names::cut_front;
+use super::names::{self, cut_front};
 use super::summary::printable;
+use crate::ids::ReportPath;
+use crate::report_paths::ReportPaths;
+use crate::trace::Trace;
 
 /// Most lines of phases.
 const MOST: usize = 8;
@@ -54,9 +58,21 @@ pub struct IoModel {
     pub model: Box<Model>,
     /// Least share of the run, or of all bytes, of phases that have a line.
     pub relevance: f64,
+    /// Names of the functions that are inefficient, by number of the call path in the report.
+    pub functions: BTreeMap<u32, String>,
 }
 
 impl IoModel {
+    /// A model with names from the report.
+    pub(super) fn new(model: Model, relevance: f64, (trace, paths): (&Trace, &ReportPaths)) -> IoModel {
+        let found = model.inefficiencies.iter().filter_map(|it| it.call_path);
+        let known = found.filter(|&path| (path as usize) < paths.len());
+        let name =
+            |path: u32| names::function(trace.region_name(paths.region(ReportPath::new(path as usize))));
+        let functions = known.map(|path| (path, name(path))).collect();
+        IoModel { model: Box::new(model), relevance, functions }
+    }
+
     fn seconds(&self, ticks: u64) -> f64 {
         ticks as f64 / self.model.resolution.max(1) as f64
     }
@@ -193,16 +209,24 @@ impl IoModel {
     fn write_inefficiencies(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for it in self.model.inefficiencies.iter().take(MOST) {
             let (what, advice) = it.flaw.text();
-            let rank = it.rank.map_or(String::new(), |rank| format!(" (rank {rank})"));
+            let function = it.call_path.and_then(|path| self.functions.get(&path));
+            let function = function.map_or(String::new(), |name| format!(" in {}", printable(name)));
+            let rank = it.rank.map_or(String::new(), |rank| format!(" (rank {rank}{function})"));
             let share = 100.0 * share_of(it.concerned, it.of);
             let cost = 100.0 * it.cost;
             let cost = match it.flaw {
                 Flaw::OneRank => format!("others wait {cost:.1} % of the time for it"),
+                Flaw::Late => format!("waiting for the last one is {cost:.1} % of the time of all"),
                 _ => format!("{cost:.1} % of the run"),
             };
             let doubt = if it.is_possible { "possibly " } else { "" };
             let file = name(&it.file);
-            writeln!(f, "  {file}: {share:.0} % of {} {doubt}{what}{rank}; {cost}. Try {advice}", it.of)?;
+            let of = if it.flaw.is_of_time() {
+                format!("{:.3} s", self.seconds(it.of))
+            } else {
+                it.of.to_string()
+            };
+            writeln!(f, "  {file}: {share:.0} % of {of} {doubt}{what}{rank}; {cost}. Try {advice}")?;
         }
         Ok(())
     }

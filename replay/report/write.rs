@@ -190,7 +190,7 @@ pub fn write(
                 for (path, bytes) in asked.outputs(&model) {
                     writer.add_file(followed(path), bytes);
                 }
-                IoModel { model: Box::new(model), relevance: asked.relevance() }
+                IoModel::new(model, asked.relevance(), (tools.trace, paths))
             });
             let about = (&culprits, &remarks.culprits);
             let waiting = FileWaiting::new((tools.trace, paths), &file_costs.list, about, summary.run);

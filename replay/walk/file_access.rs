@@ -1,9 +1,10 @@
 //! Records of files for the model of file I/O.
 
-use model::Ticks;
+use model::{RegionRole, Ticks};
 use otf2::{Event, Mappings};
 
 use super::process::ProcessWalk;
+use super::stack::Frame;
 use crate::io::{OpenCall, Spot};
 
 impl ProcessWalk<'_> {
@@ -44,6 +45,28 @@ impl ProcessWalk<'_> {
             times.note(self.trace, file, innermost);
         }
         self.threads[thread].held = times.leave(innermost, time);
+        if self.io.is_some() {
+            self.return_file_access(thread, time);
+        }
+    }
+
+    /// Tells the model of file I/O that the innermost region is left.
+    fn return_file_access(&mut self, thread: usize, time: Ticks) {
+        let (Some(feed), trace) = (&mut self.io, self.trace) else { return };
+        let frames = self.threads[thread].stack.frames();
+        let Some((frame, outer)) = frames.split_last() else { return };
+        let call = OpenCall { depth: frames.len(), region: frame.region, enter: frame.enter };
+        if let Some(handle) = self.attributes.file {
+            feed.note_leave(trace, handle, (thread, call));
+        }
+        let is_for_files = |frame: &Frame| {
+            trace.is_mpi(frame.region)
+                || matches!(
+                    trace.region(frame.region).role,
+                    RegionRole::FILE_IO | RegionRole::FILE_IO_METADATA
+                )
+        };
+        feed.returns(thread, call, time, || is_for_files(frame) && !outer.iter().any(is_for_files));
     }
 
     /// Leaves a call, which may tell of a file.

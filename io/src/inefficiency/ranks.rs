@@ -40,15 +40,8 @@ pub(crate) fn one_rank(
         && to_f64(bytes) >= limits.one_rank_bytes * to_f64(of)
         && waiting > 0.0
         && waiting >= limits.cost;
-    is_told.then(|| Inefficiency {
-        flaw: Flaw::OneRank,
-        file: family.to_owned(),
-        rank: Some(rank),
-        concerned: bytes,
-        of,
-        cost: waiting,
-        is_possible: false,
-    })
+    let found = || Inefficiency::new(Flaw::OneRank, family, (bytes, of), waiting);
+    is_told.then(|| Inefficiency { rank: Some(rank), ..found() })
 }
 
 /// Whether most members of the collective requests of similar phases move nothing, as one of them shows.
@@ -57,15 +50,7 @@ pub(crate) fn empty_members(phase: &Phase, cost: f64, limits: &Thresholds) -> Op
     let is_told = phase.key.pattern.iter().all(|it| it.collective)
         && to_f64(empty) > limits.empty_share * to_f64(phase.members)
         && cost >= limits.cost;
-    is_told.then(|| Inefficiency {
-        flaw: Flaw::EmptyMembers,
-        file: phase.key.family.clone(),
-        rank: None,
-        concerned: empty,
-        of: phase.members,
-        cost,
-        is_possible: false,
-    })
+    is_told.then(|| Inefficiency::new(Flaw::EmptyMembers, &phase.key.family, (empty, phase.members), cost))
 }
 
 #[cfg(test)]

@@ -28,15 +28,8 @@ pub(crate) struct Known<'a> {
 
 /// What is inefficient in the transfers of a file, in the order of [`Flaw`].
 pub(crate) fn of_file(transfers: &[Transfer], known: &Known<'_>, limits: &Thresholds) -> Vec<Inefficiency> {
-    let found = |flaw, concerned: u64, of: u64, cost: f64| Inefficiency {
-        flaw,
-        file: known.name.to_owned(),
-        rank: None,
-        concerned,
-        of,
-        cost,
-        is_possible: false,
-    };
+    let found =
+        |flaw, concerned: u64, of: u64, cost: f64| Inefficiency::new(flaw, known.name, (concerned, of), cost);
     let share_of_run = |ticks: f64| if known.run > 0 { ticks / to_f64(known.run) } else { 0.0 };
     let requests = |flaw, concerned: &[&Transfer], of: u64| {
         found(flaw, count(concerned.len()), of, share_of_run(to_f64(slowest(concerned))))

@@ -14,6 +14,7 @@ use crate::view::View;
 pub(super) struct Handle {
     pub(super) file: u32,
     pub(super) layer: Layer,
+    pub(super) members: Option<u64>,
     pub(super) description: u64,
 }
 
@@ -40,12 +41,61 @@ pub(super) struct File {
     /// When the last one began.
     pub(super) last: u64,
     pub(super) facts: FileFacts,
+    /// By number of the opening, from 1 on.
+    pub(super) opened: Vec<Opened>,
+    /// Whether the operation that began last is a write that was not flushed.
+    pub(super) is_last_written: bool,
+    /// When the call was entered that completed a non-blocking operation last, and how far its time was counted.
+    pub(super) completing: Option<(u64, u64)>,
+}
+
+/// What is done by an opening.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Opened {
+    pub(super) is_used: bool,
+    /// Ticks of the calls that open and close it.
+    pub(super) time: u64,
+}
+
+impl File {
+    /// What is known of an opening; `None` if it is none of the program.
+    pub(super) fn opened_by(&mut self, opening: u64) -> Option<&mut Opened> {
+        self.opened.get_mut(usize::try_from(opening).ok()?.checked_sub(1)?)
+    }
+
+    /// Counts the time of a non-blocking operation, and how much of it lies in the call that was entered and completed it.
+    pub(super) fn complete(&mut self, begin: u64, (enter, end): (u64, u64)) {
+        let from = enter.clamp(begin, end);
+        // One call may complete many.
+        let counted =
+            self.completing.filter(|(same, _)| *same == enter).map_or(from, |(_, until)| until.max(from));
+        self.completing = Some((enter, counted.max(end)));
+        let calls = &mut self.facts.calls;
+        for (sum, time) in [
+            (&mut calls.non_blocking_time, end - begin),
+            (&mut calls.awaited_time, end - from),
+            (&mut calls.completing_time, end.saturating_sub(counted)),
+        ] {
+            *sum = sum.saturating_add(time);
+        }
+    }
+
+    /// Counts openings without any operation, when no more can come.
+    pub(super) fn count_unused(&mut self) {
+        let calls = &mut self.facts.calls;
+        for opened in self.opened.iter().filter(|opened| !opened.is_used) {
+            calls.unused += 1;
+            calls.unused_time = calls.unused_time.saturating_add(opened.time);
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     pub(super) operation: Operation,
     pub(super) requested: Option<u64>,
+    /// The handle, and members of the communicator that opened it.
+    pub(super) opened_by: (u64, Option<u64>),
     pub(super) description: u64,
     pub(super) view: Arc<View>,
     /// Whether the view is the file's, not that which nobody has recorded.

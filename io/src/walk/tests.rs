@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::Steps;
 use crate::access::{Kind, Layer};
+use crate::calls::Calls;
 use crate::pointer::ordered_offsets;
 
 const BEGIN: Begin = Begin {
@@ -217,4 +218,100 @@ fn operation_that_never_completes_holds_a_bounded_number_of_others() {
     let walked = walk.finish();
     assert_eq!(walked.facts[&OPENING.file].accesses[0].operations, (MOST_PENDING + more) as u64);
     assert_eq!(walked.findings.0[&Finding::NeverComplete], 1);
+}
+
+/// A call by a handle of four ranks.
+fn call(purpose: Purpose, opening: u64, (begin, end): (u64, u64)) -> Call {
+    Call { purpose, file: OPENING.file, handle: 1, members: OPENING.members, opening, begin, end }
+}
+
+#[test]
+fn calls_count_by_what_they_are_for() {
+    let mut walk = opened();
+    walk.call(&call(Purpose::OpensOrCloses, walk.opening(1), (0, 5)));
+    walk.call(&call(Purpose::Handles, 1, (5, 7)));
+    walk.call(&call(Purpose::Seeks, 1, (7, 8)));
+    walk.call(&call(Purpose::Flushes, 1, (8, 18)));
+    walk.call(&call(Purpose::Transfers, 1, (18, 28)));
+    let walked = walk.finish();
+    let Calls { handling, handling_time, flush_time, transfers, .. } = walked.facts[&7].calls;
+    assert_eq!((handling, handling_time, flush_time, transfers), (3, 8, 10, 0));
+    // Nobody waits for others in a seek, and transfers are known as operations.
+    let together = &walked.together[&1];
+    assert_eq!((together.file, together.members, &together.transfers), (7, 4, &vec![]));
+    assert_eq!((&together.handling, &together.flushes), (&vec![(0, 5), (5, 7)], &vec![(8, 18)]));
+}
+
+#[test]
+fn collective_transfers_are_kept_with_those_that_nobody_knows_the_bytes_of() {
+    let mut walk = opened();
+    let collective = Begin { collective: true, ..BEGIN };
+    for (begin, moved) in
+        [(collective, Some(8)), (Begin { requested: None, ..collective }, None), (BEGIN, Some(4))]
+    {
+        walk.begin(id(1), &begin);
+        walk.complete(id(1), 3, moved);
+    }
+    walk.begin(id(1), &Begin { non_blocking: true, ..collective });
+    walk.complete(id(1), 3, None);
+    let walked = walk.finish();
+    assert_eq!(walked.together[&1].transfers, [(0, 3); 2]);
+    let Calls { writes, independent_bytes, independent_time, .. } = walked.facts[&7].calls;
+    assert_eq!((writes, independent_bytes, independent_time), (3, 4, 3));
+}
+
+#[test]
+fn writes_with_a_flush_behind_count_once() {
+    let mut walk = opened();
+    walk.flush(1);
+    for kind in [Kind::Write, Kind::Write, Kind::Read, Kind::Write] {
+        walk.begin(id(1), &Begin { kind, ..BEGIN });
+        walk.complete(id(1), 1, Some(8));
+        (0..2).for_each(|_| walk.flush(1));
+    }
+    transfer(&mut walk, 1, 8);
+    let calls = walk.finish().facts[&7].calls;
+    assert_eq!((calls.flushed, calls.writes, calls.transfers), (3, 4, 5));
+}
+
+#[test]
+fn openings_without_transfers_count_with_the_time_of_their_calls() {
+    let mut walk = opened();
+    transfer(&mut walk, 1, 8);
+    walk.call(&call(Purpose::OpensOrCloses, walk.opening(1), (0, 100)));
+    for handle in [2, 3] {
+        walk.create(handle, &OPENING);
+        let opening = walk.opening(handle);
+        walk.destroy(handle);
+        // A call returns when the file is closed already.
+        (0..2).for_each(|_| walk.call(&call(Purpose::OpensOrCloses, opening, (0, 5))));
+    }
+    // A stream, whose descriptor is what is written to.
+    walk.create(4, &Opening { layer: Layer::Isoc, ..OPENING });
+    walk.create(5, &Opening { layer: Layer::Posix, is_nested: true, ..OPENING });
+    transfer(&mut walk, 5, 8);
+    walk.call(&call(Purpose::OpensOrCloses, 99, (0, 5)));
+    let calls = walk.finish().facts[&7].calls;
+    assert_eq!((calls.unused, calls.unused_time), (2, 20));
+}
+
+#[test]
+fn time_in_calls_that_complete_non_blocking_operations_is_told_apart() {
+    let mut walk = opened();
+    let begin = Begin { non_blocking: true, ..BEGIN };
+    let id = |number| Id { number, ..id(1) };
+    // Two that one call completes, from 10 on; one that is complete in time; and one that begins in the call.
+    for number in 0..2 {
+        walk.begin(id(number), &begin);
+    }
+    walk.complete_in_call(id(0), (10, 18), Some(8));
+    walk.complete_in_call(id(1), (10, 20), Some(8));
+    walk.begin(id(2), &Begin { begin: 20, ..begin });
+    walk.complete_in_call(id(2), (30, 30), Some(8));
+    walk.begin(id(3), &Begin { begin: 40, ..begin });
+    walk.complete_in_call(id(3), (35, 45), Some(8));
+    transfer(&mut walk, 1, 8);
+    let calls = walk.finish().facts[&7].calls;
+    let expected = (18 + 20 + 10 + 5, 8 + 10 + 5, 10 + 5);
+    assert_eq!((calls.non_blocking_time, calls.awaited_time, calls.completing_time), expected);
 }

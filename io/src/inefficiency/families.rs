@@ -1,0 +1,81 @@
+//! What ranks do to the files of a family, in sums.
+
+use std::collections::BTreeMap;
+
+use crate::calls::Calls;
+use crate::numbers::sum;
+use crate::observed::Observed;
+use crate::together::{Waits, waits};
+
+/// What ranks do to the files of a family.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct OfFamily {
+    /// Sums by rank. Of handling and flushes they have no waiting for others.
+    pub(crate) ranks: BTreeMap<u32, Calls>,
+    /// Who waits for whom in collective transfers.
+    pub(crate) waits: Waits,
+}
+
+impl OfFamily {
+    /// A number of all ranks.
+    pub(crate) fn all(&self, number: impl Fn(&Calls) -> u64) -> u64 {
+        sum(self.ranks.values().map(number))
+    }
+
+    /// The largest number of a rank.
+    pub(crate) fn most(&self, number: impl Fn(&Calls) -> u64) -> u64 {
+        self.ranks.values().map(number).max().unwrap_or(0)
+    }
+}
+
+/// What ranks do to each family of files; `family` names that of a file.
+pub(crate) fn of_families<'a>(
+    observed: &Observed,
+    family: impl Fn(u32) -> &'a str,
+) -> BTreeMap<&'a str, OfFamily> {
+    let mut all: BTreeMap<&str, OfFamily> = BTreeMap::new();
+    for (&(file, rank), calls) in &observed.calls {
+        all.entry(family(file)).or_default().ranks.entry(rank).or_default().merge(calls);
+    }
+    for ranks in observed.together.values() {
+        let Some(file) = ranks.values().next().map(|it| it.file) else { continue };
+        let of = all.entry(family(file)).or_default();
+        let mut leave_out = |found: Option<Waits>, time: fn(&mut Calls) -> &mut u64| {
+            for (rank, waited) in found.into_iter().flat_map(|it| it.waiting) {
+                if let Some(calls) = of.ranks.get_mut(&rank) {
+                    let time = time(calls);
+                    *time = time.saturating_sub(waited);
+                }
+            }
+        };
+        leave_out(waits(ranks, |it| &it.handling), |calls| &mut calls.handling_time);
+        leave_out(waits(ranks, |it| &it.flushes), |calls| &mut calls.flush_time);
+        waits(ranks, |it| &it.transfers).iter().for_each(|found| of.waits.merge(found));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::together::Together;
+
+    #[test]
+    fn sums_of_a_family_have_no_waiting_for_others() {
+        let calls = |flush_time| Calls { flush_time, handling: 1, handling_time: 5, ..Calls::default() };
+        let together = |flushes| Together { file: 7, members: 2, flushes, ..Together::default() };
+        let observed = Observed {
+            calls: BTreeMap::from([((7, 0), calls(10)), ((7, 1), calls(3)), ((8, 1), calls(1))]),
+            together: BTreeMap::from([(
+                3,
+                BTreeMap::from([(0, together(vec![(0, 10)])), (1, together(vec![(8, 11)]))]),
+            )]),
+            ..Observed::default()
+        };
+        let all = of_families(&observed, |file| if file == 7 { "a" } else { "b" });
+        let flushes =
+            |name| all[name].ranks.iter().map(|(rank, it)| (*rank, it.flush_time)).collect::<Vec<_>>();
+        assert_eq!((flushes("a"), flushes("b")), (vec![(0, 2), (1, 3)], vec![(1, 1)]));
+        assert_eq!((all["a"].all(|it| it.handling), all["a"].most(|it| it.flush_time)), (2, 3));
+    }
+}

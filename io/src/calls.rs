@@ -56,6 +56,8 @@ pub struct Calls {
     pub independent_bytes: u64,
     /// Time of those that are not collective, in ticks of the clock.
     pub independent_time: u64,
+    /// Time of those on streams of ISO C, in ticks of the clock.
+    pub stream_time: u64,
     /// Openings without any operation.
     pub unused: u64,
     /// Time of the calls that open and close these, in ticks of the clock.
@@ -80,6 +82,7 @@ impl Calls {
             (&mut self.transfers, other.transfers),
             (&mut self.independent_bytes, other.independent_bytes),
             (&mut self.independent_time, other.independent_time),
+            (&mut self.stream_time, other.stream_time),
             (&mut self.unused, other.unused),
             (&mut self.unused_time, other.unused_time),
             (&mut self.non_blocking_time, other.non_blocking_time),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Access, Kind};
+use crate::access::{Access, Kind, Layer};
 use crate::calls::Calls;
 use crate::operation::Operation;
 use crate::sizes::{Bins, bin};
@@ -68,8 +68,11 @@ impl FileFacts {
         let calls = &mut self.calls;
         calls.transfers += 1;
         calls.writes += u64::from(operation.access.kind == Kind::Write);
+        let time = operation.end.saturating_sub(operation.begin);
+        if operation.access.layer == Layer::Isoc {
+            calls.stream_time = calls.stream_time.saturating_add(time);
+        }
         if !operation.access.collective {
-            let time = operation.end.saturating_sub(operation.begin);
             calls.independent_bytes = calls.independent_bytes.saturating_add(operation.size);
             calls.independent_time = calls.independent_time.saturating_add(time);
         }

@@ -7,13 +7,15 @@ use crate::numbers::to_f64;
 mod balance;
 mod families;
 mod handling;
+mod manner;
 mod ranks;
 mod requests;
 mod waiting;
 
 pub(crate) use balance::{straggler, unequal};
 pub(crate) use families::of_families;
-pub(crate) use handling::syncs;
+pub(crate) use handling::{handling_storm, syncs, unused};
+pub(crate) use manner::{buffered, nothing_overlaps};
 pub use ranks::Busiest;
 pub(crate) use ranks::{empty_members, one_rank};
 pub(crate) use requests::{Known, of_file};
@@ -49,12 +51,20 @@ pub enum Flaw {
     Syncs,
     /// Ranks wait for the last one in collective I/O.
     Late,
+    /// Files are opened, closed and handled otherwise often.
+    HandlingStorm,
+    /// Most openings are for nothing.
+    Unused,
+    /// Bytes go through small buffers of ISO C.
+    Buffered,
+    /// Non-blocking operations take place where they are completed.
+    NothingOverlaps,
 }
 
 impl Flaw {
     /// Whether it concerns a time, in ticks of the clock.
     pub fn is_of_time(self) -> bool {
-        matches!(self, Flaw::Straggler)
+        matches!(self, Flaw::Straggler | Flaw::NothingOverlaps)
     }
 
     /// What it is, behind numbers and the name of the file, and what helps.
@@ -80,6 +90,16 @@ impl Flaw {
             Flaw::UnequalAmounts => (
                 "bytes of the rank that moves most are beyond the one that moves least",
                 "equal parts, or collective I/O",
+            ),
+            Flaw::HandlingStorm => (
+                "calls only handle files",
+                "to keep files open, fewer files, or one rank that looks and tells the others",
+            ),
+            Flaw::Unused => ("openings are for nothing", "to open what is read or written only"),
+            Flaw::Buffered => ("bytes go through small buffers of C", "setvbuf, POSIX, or MPI-IO"),
+            Flaw::NothingOverlaps => (
+                "of non-blocking operations lie within the calls that complete them",
+                "to start them earlier",
             ),
             Flaw::Late => {
                 ("collective operations have one rank as the last one", "to give it less to do before")

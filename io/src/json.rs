@@ -13,8 +13,8 @@ use crate::files::Files;
 use crate::finding::Findings;
 use crate::heat::Heat;
 use crate::inefficiency::{
-    Busiest, Inefficiency, Known, empty_members, late, of_families, of_file, one_rank, straggler, syncs,
-    unequal,
+    Busiest, Inefficiency, Known, buffered, empty_members, handling_storm, late, nothing_overlaps,
+    of_families, of_file, one_rank, straggler, syncs, unequal, unused,
 };
 use crate::ior::{Command, commands};
 use crate::mode::Mode;
@@ -167,10 +167,10 @@ impl Model {
             all.extend(family.example(&self.phases).and_then(|phase| empty_members(phase, cost, limits)));
             all.extend(straggler(family.phases(&self.phases), self.run, limits));
         }
-        let family = |file: u32| self.files.get(&file).map_or("", |entry| &entry.family);
-        for (name, of) in &of_families(observed, family) {
-            all.extend(unequal(name, of, self.run, limits));
-            all.extend(syncs(name, of, self.run, limits));
+        for (name, of) in &of_families(observed, &self.files) {
+            for find in [unequal, syncs, handling_storm, unused, buffered, nothing_overlaps] {
+                all.extend(find(name, of, self.run, limits));
+            }
             all.extend(late(name, of, (self.run, ranks), limits));
         }
         all.sort_by(|one, other| {

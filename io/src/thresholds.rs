@@ -50,6 +50,18 @@ pub struct Thresholds {
     pub sync_share: f64,
     /// Ranks wait at least this share of the time of all for the last one in collective I/O.
     pub late_waiting: f64,
+    /// Handling takes at least this share of the run, and
+    pub handling_time: f64,
+    /// a rank makes more than this number of calls for it, or all ranks make more than they transfer.
+    pub handling_calls: u64,
+    /// More than this share of the openings of a family of files, and more than this number, are without any operation.
+    pub unused_share: f64,
+    /// See `unused_share`.
+    pub unused_openings: u64,
+    /// More than this share of the bytes of a family of files goes through streams of ISO C, in pieces that are small on average.
+    pub buffered_share: f64,
+    /// More than this share of the time of non-blocking operations lies within the calls that complete them.
+    pub overlap_share: f64,
 }
 
 impl Default for Thresholds {
@@ -77,6 +89,12 @@ impl Default for Thresholds {
             sync_time: 0.01,
             sync_share: 0.5,
             late_waiting: 0.01,
+            handling_time: 0.01,
+            handling_calls: 1000,
+            unused_share: 0.5,
+            unused_openings: 100,
+            buffered_share: 0.1,
+            overlap_share: 0.9,
         }
     }
 }
@@ -105,6 +123,10 @@ impl Thresholds {
             read.sync_time,
             read.sync_share,
             read.late_waiting,
+            read.handling_time,
+            read.unused_share,
+            read.buffered_share,
+            read.overlap_share,
         ];
         match numbers.iter().all(|number| *number >= 0.0) {
             true => Ok(read),

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::calls::Calls;
+use crate::facts::FileFacts;
+use crate::json::FileEntry;
 use crate::numbers::sum;
 use crate::observed::Observed;
 use crate::together::{Waits, waits};
@@ -12,6 +14,8 @@ use crate::together::{Waits, waits};
 pub(crate) struct OfFamily {
     /// Sums by rank. Of handling and flushes they have no waiting for others.
     pub(crate) ranks: BTreeMap<u32, Calls>,
+    /// What was done to all files.
+    pub(crate) facts: FileFacts,
     /// Who waits for whom in collective transfers.
     pub(crate) waits: Waits,
 }
@@ -28,12 +32,16 @@ impl OfFamily {
     }
 }
 
-/// What ranks do to each family of files; `family` names that of a file.
+/// What ranks do to each family of files.
 pub(crate) fn of_families<'a>(
     observed: &Observed,
-    family: impl Fn(u32) -> &'a str,
+    files: &'a BTreeMap<u32, FileEntry>,
 ) -> BTreeMap<&'a str, OfFamily> {
+    let family = |file: u32| files.get(&file).map_or("", |entry| &entry.family);
     let mut all: BTreeMap<&str, OfFamily> = BTreeMap::new();
+    for entry in files.values() {
+        all.entry(&entry.family).or_default().facts.merge(&entry.facts);
+    }
     for (&(file, rank), calls) in &observed.calls {
         all.entry(family(file)).or_default().ranks.entry(rank).or_default().merge(calls);
     }
@@ -72,7 +80,16 @@ mod tests {
             )]),
             ..Observed::default()
         };
-        let all = of_families(&observed, |file| if file == 7 { "a" } else { "b" });
+        let file = |family: &str, opens| FileEntry {
+            name: String::new(),
+            family: family.to_owned(),
+            facts: FileFacts { opens, ..FileFacts::default() },
+            modes: BTreeMap::new(),
+            reads: None,
+        };
+        let files = BTreeMap::from([(7, file("a", 3)), (8, file("b", 1)), (9, file("a", 4))]);
+        let all = of_families(&observed, &files);
+        assert_eq!(all["a"].facts.opens, 7);
         let flushes =
             |name| all[name].ranks.iter().map(|(rank, it)| (*rank, it.flush_time)).collect::<Vec<_>>();
         assert_eq!((flushes("a"), flushes("b")), (vec![(0, 2), (1, 3)], vec![(1, 1)]));

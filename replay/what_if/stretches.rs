@@ -64,8 +64,8 @@ impl Paths<'_> {
 
     /// Ticks of the work before a mark in some rows.
     pub(super) fn work_before(&self, at: usize, mark: usize, rows: &[bool]) -> Ticks {
-        let pieces = self.graph.locations[at].marks.pieces_of(mark);
-        pieces.filter(|piece| rows.get(piece.row.index()) == Some(&true)).map(|piece| piece.ticks).sum()
+        let pieces = self.graph.locations[at].marks.rows_before(mark);
+        pieces.filter(|(row, _)| rows.get(row.index()) == Some(&true)).map(|(_, ticks)| ticks).sum()
     }
 
     /// The stretches of work between calls of MPI of a location: the mark at the end of each, by the call paths of the calls before and behind,

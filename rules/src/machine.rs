@@ -262,6 +262,22 @@ impl Machine {
         }
     }
 
+    /// The numbers of some rows at a place, in place of what `out` has.
+    pub(crate) fn numbers_at(&self, place: Place, rows: &[usize], constants: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        match place {
+            Place::Numbers(register) => {
+                let numbers = &self.numbers[register];
+                out.extend(rows.iter().map(|&row| numbers[row]));
+            }
+            Place::Constant(constant) => out.resize(rows.len(), constants[constant]),
+            Place::Flags(register) => {
+                let flags = &self.flags[register];
+                out.extend(rows.iter().map(|&row| f64::from(flags[row])));
+            }
+        }
+    }
+
     /// Makes numbers of two numbers.
     fn numbers_of(
         &mut self,

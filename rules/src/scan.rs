@@ -209,7 +209,7 @@ fn gather(
     (chosen, groups): (&[usize], &[usize]),
     totals: &mut RuleTotals,
 ) {
-    let mut weights = Vec::new();
+    let (mut numbers, mut weights) = (Vec::with_capacity(chosen.len()), Vec::new());
     for (position, (input, weight)) in of_rule.inputs.iter_mut().enumerate() {
         if totals.has_too_many {
             return;
@@ -218,14 +218,14 @@ fn gather(
         if let (Some(weight), Some(code)) = (weight, &aggregate.weight) {
             machine.run(weight, block, names);
             let kind = code.kind().kind;
-            let value = |&row: &usize| machine.number(weight.program.result, row, &weight.constants);
+            machine.numbers_at(weight.program.result, chosen, &weight.constants, &mut numbers);
             weights.clear();
-            weights.extend(chosen.iter().map(|row| match value(row) {
-                value if value.is_finite() => fixed(value, kind),
-                _ => 0,
-            }));
+            weights.extend(
+                numbers.iter().map(|&weight| if weight.is_finite() { fixed(weight, kind) } else { 0 }),
+            );
         }
         machine.run(input, block, names);
+        machine.numbers_at(input.program.result, chosen, &input.constants, &mut numbers);
         let kind = aggregate.input.kind().kind;
         let rank_of = |at: usize| match of_rule.rule.rank.map(|rank| block.columns[rank]) {
             Some(Values::Whole(ranks)) => ranks[block.from + chosen[at]],
@@ -235,43 +235,43 @@ fn gather(
         let mut end = 0;
         // Rows that follow each other are often of one group, and in it of one value.
         for of_group in groups.chunk_by(|one, next| one == next) {
-            let (group, range) = (of_group[0], end..end + of_group.len());
-            end = range.end;
+            let (group, begin) = (of_group[0], end);
+            end += of_group.len();
+            let of_rows = &numbers[begin..end];
             // What is absent is left out; so is what has become larger than any number.
-            let numbers =
-                range.map(|at| (at, machine.number(input.program.result, chosen[at], &input.constants)));
-            let of_group = numbers.filter(|(_, value)| value.is_finite());
+            let present = of_rows.iter().copied().filter(|value| value.is_finite());
+            let by_row = (begin..).zip(of_rows.iter().copied()).filter(|(_, value)| value.is_finite());
             match &mut totals.groups[group].gathered[position] {
                 Gathered::Sum { sum, count } => {
-                    for (_, value) in of_group {
-                        *sum = sum.wrapping_add(fixed(value, kind));
-                        *count += 1;
-                    }
+                    let (more, rows) = sum_of(present, kind);
+                    *sum = sum.wrapping_add(more);
+                    *count += rows;
                 }
-                Gathered::Extremes(extremes) => of_group.for_each(|(_, value)| widen(extremes, value)),
+                Gathered::Extremes(extremes) => present.for_each(|value| widen(extremes, value)),
                 Gathered::Share { yes, count } => {
-                    for (_, value) in of_group {
+                    for value in present {
                         *yes += u64::from(value == 1.0);
                         *count += 1;
                     }
                 }
                 Gathered::Distinct(values) => {
-                    let of_group = of_group.map(|(_, value)| (whole(value), ()));
-                    in_runs(of_group, |(), ()| (), |value, ()| listed += usize::from(values.insert(value)));
+                    let mut recent = Recent::default();
+                    for value in present.map(whole).filter(|&value| recent.is_new(value)) {
+                        listed += usize::from(values.insert(value));
+                    }
                 }
                 Gathered::Most(sums) => {
                     let before = sums.len();
-                    let of_group = of_group.map(|(at, value)| (whole(value), weights[at]));
-                    in_runs(of_group, i128::wrapping_add, |value, weight| {
+                    let weighed = by_row.map(|(at, value)| (whole(value), weights[at]));
+                    in_runs(weighed, i128::wrapping_add, |value, weight| {
                         let sum = sums.entry(value).or_default();
                         *sum = sum.wrapping_add(weight);
                     });
                     listed += sums.len() - before;
                 }
                 Gathered::Histogram(classes) => {
-                    let of_group = of_group.map(|(_, value)| (class(value), 1));
                     in_runs(
-                        of_group,
+                        present.map(|value| (class(value), 1)),
                         |one, more| one + more,
                         |class, count| {
                             *classes.entry(class).or_default() += count;
@@ -279,16 +279,36 @@ fn gather(
                     );
                 }
                 Gathered::Series { yes, runs } => {
-                    for (at, value) in of_group {
+                    let mut last = of_rule.series.get(&(group, position)).copied();
+                    for (at, value) in by_row {
                         let (rank, fulfils) = (rank_of(at), value == 1.0);
-                        let last = of_rule.series.insert((group, position), (rank, fulfils));
                         *yes += u64::from(fulfils);
                         *runs += u64::from(fulfils && last != Some((rank, true)));
+                        last = Some((rank, fulfils));
                     }
+                    of_rule.series.extend(last.map(|last| ((group, position), last)));
                 }
             }
         }
         totals.count_listed(listed);
+    }
+}
+
+/// The sum of values as integers, and how many there are.
+fn sum_of(values: impl Iterator<Item = f64>, kind: Type) -> (i128, u64) {
+    values.fold((0i128, 0), |(sum, count), value| (sum.wrapping_add(fixed(value, kind)), count + 1))
+}
+
+/// Values that have come a short time ago, one for each of their last digits: most rows have values that others had before.
+#[derive(Default)]
+struct Recent([Option<i64>; 8]);
+
+impl Recent {
+    /// Whether a value is none of those that are remembered; it is from now on.
+    // The remainder is from 0 to 7.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn is_new(&mut self, value: i64) -> bool {
+        self.0[value.rem_euclid(8) as usize].replace(value) != Some(value)
     }
 }
 

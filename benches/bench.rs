@@ -51,6 +51,13 @@ impl Bench {
         scratch::room(self.folder.path()).unwrap_or(0)
     }
 
+    /// Writes a file beside the traces; returns its path.
+    pub(crate) fn file(&self, name: &str, text: &str) -> Result<String, Box<dyn Error>> {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text)?;
+        Ok(path.to_str().ok_or("a path that is no text")?.to_owned())
+    }
+
     /// Generates a trace; the one before is removed unless it is the same.
     pub(crate) fn trace(&self, pattern: &str, ranks: u32, events: u64) -> Result<Trace, Box<dyn Error>> {
         let name = format!("{pattern}-{ranks}-{events}");
@@ -201,8 +208,8 @@ impl Bench {
         command
             .args(["--threads", &threads.to_string(), "-o"])
             .arg(self.target())
-            .args(options)
-            .arg(&trace.path);
+            .arg(&trace.path)
+            .args(options);
         command
     }
 

@@ -16,6 +16,7 @@ mod counting;
 mod details;
 mod loops;
 mod processes;
+mod rules;
 mod scaling;
 #[cfg(feature = "mpi")]
 mod step;

@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use crate::bench::{Bench, megabytes};
-use crate::{details, loops, processes, what_if};
+use crate::{details, loops, processes, rules, what_if};
 
 pub(crate) type Outcome = Result<(String, bool), Box<dyn Error>>;
 
@@ -244,7 +244,13 @@ pub(crate) fn at_most(measured: f64, wanted: f64, unit: &str) -> Outcome {
 }
 
 fn all() -> impl Iterator<Item = &'static Target> {
-    TARGETS.iter().chain(loops::TARGETS).chain(what_if::TARGETS).chain(details::TARGETS).chain(LARGE)
+    TARGETS
+        .iter()
+        .chain(loops::TARGETS)
+        .chain(what_if::TARGETS)
+        .chain(rules::TARGETS)
+        .chain(details::TARGETS)
+        .chain(LARGE)
 }
 
 /// Prints the table, or the named lines of it.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::numbers::to_f64;
 
 mod balance;
+mod beneath;
 mod families;
 mod handling;
 mod manner;
@@ -13,6 +14,7 @@ mod requests;
 mod waiting;
 
 pub(crate) use balance::{straggler, unequal};
+pub(crate) use beneath::of_bottoms;
 pub(crate) use families::of_families;
 pub(crate) use handling::{handling_storm, syncs, unused};
 pub(crate) use manner::{buffered, nothing_overlaps};
@@ -59,6 +61,12 @@ pub enum Flaw {
     Buffered,
     /// Non-blocking operations take place where they are completed.
     NothingOverlaps,
+    /// The MPI library moves more bytes than it was asked to.
+    Amplified,
+    /// Ranks move the pieces of their views themselves, although they call together.
+    NotBuffered,
+    /// Fewer ranks than there are nodes reach the file in collective calls.
+    FewAggregators,
 }
 
 impl Flaw {
@@ -109,6 +117,17 @@ impl Flaw {
                 "of the slowest rank are beyond the median of ranks",
                 "to find out what is wrong with that rank or its node",
             ),
+            Flaw::Amplified => (
+                "bytes asked for are moved by the MPI library",
+                "the hints romio_ds_write and romio_ds_read, or collective calls",
+            ),
+            Flaw::NotBuffered => (
+                "ranks of collective calls move the pieces of their views themselves",
+                "the hints romio_cb_write, romio_cb_read and cb_nodes, or another fcoll of Open MPI",
+            ),
+            Flaw::FewAggregators => {
+                ("ranks of collective calls reach the file, fewer than there are nodes", "the hint cb_nodes")
+            }
         }
     }
 }

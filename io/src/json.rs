@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
+use crate::beneath::Bottom;
 use crate::bytes::Reads;
 use crate::estimate::Estimate;
 use crate::facts::FileFacts;
@@ -14,7 +15,7 @@ use crate::finding::Findings;
 use crate::heat::Heat;
 use crate::inefficiency::{
     Busiest, Inefficiency, Known, buffered, empty_members, handling_storm, late, nothing_overlaps,
-    of_families, of_file, one_rank, straggler, syncs, unequal, unused,
+    of_bottoms, of_families, of_file, one_rank, straggler, syncs, unequal, unused,
 };
 use crate::ior::{Command, commands};
 use crate::mode::Mode;
@@ -77,6 +78,9 @@ pub struct FileEntry {
     pub modes: BTreeMap<Mode, u64>,
     /// What was read of it that need not be, if transfers were kept.
     pub reads: Option<Reads>,
+    /// What the MPI library has made of operations, if that was recorded.
+    #[serde(default)]
+    pub bottoms: Vec<Bottom>,
 }
 
 /// What a model is made of.
@@ -94,6 +98,8 @@ pub struct Parts {
     pub facts: BTreeMap<u32, FileFacts>,
     /// What was read of files, of all ranks, if transfers were kept.
     pub reads: BTreeMap<u32, Reads>,
+    /// What operations on files became, of all ranks.
+    pub bottoms: BTreeMap<u32, Vec<Bottom>>,
     /// What is wrong or unknown, of all ranks.
     pub findings: Findings,
     /// By family of files: the rank that moves most bytes.
@@ -119,6 +125,7 @@ impl Model {
                 facts,
                 modes: modes.get(family).cloned().unwrap_or_default(),
                 reads: parts.reads.get(&number).copied(),
+                bottoms: parts.bottoms.get(&number).cloned().unwrap_or_default(),
             };
             (number, entry)
         };
@@ -144,12 +151,12 @@ impl Model {
         model
     }
 
-    /// Looks for what is inefficient, in what was seen of calls (io.md 5.3). `waiting` tells how long others of so many ranks wait
-    /// for a rank's I/O on a family of files, as a share of the time of all.
+    /// Looks for what is inefficient, in what was seen of calls (io.md 5.3). `waiting` tells how long others of so many ranks, on so
+    /// many nodes, wait for a rank's I/O on a family of files, as a share of the time of all.
     pub fn find_inefficiencies(
         &mut self,
         observed: &Observed,
-        (ranks, waiting): (u64, impl Fn(&str, u32) -> f64),
+        (ranks, nodes, waiting): (u64, u64, impl Fn(&str, u32) -> f64),
         limits: &Thresholds,
     ) {
         let mut all = Vec::new();
@@ -158,9 +165,10 @@ impl Model {
             all.extend(one_rank(family, busiest, (ranks, waiting), limits));
         }
         for (number, entry) in &self.files {
-            let FileEntry { name, facts, modes, reads, .. } = entry;
-            let known = Known { name, facts, modes, reads: reads.as_ref(), run: self.run };
+            let FileEntry { name, facts, modes, reads, bottoms, .. } = entry;
+            let known = Known { name, facts, modes, reads: reads.as_ref(), bottoms, run: self.run };
             all.extend(of_file(observed.transfers.get(number).map_or(&[], Vec::as_slice), &known, limits));
+            all.extend(of_bottoms(name, bottoms, (nodes, self.run), limits));
         }
         for family in &self.families {
             let cost = if self.run > 0 { to_f64(family.time) / to_f64(self.run) } else { 0.0 };

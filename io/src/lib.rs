@@ -12,7 +12,7 @@
 //! # use io_model::*;
 //! # use std::collections::{BTreeMap, BTreeSet};
 //! // A rank opens file 0 and writes twice.
-//! let mut walk = Walk::new(0, Settings { gap: GAP, transfers: false });
+//! let mut walk = Walk::new(0, Settings { gap: GAP, transfers: false, small_bytes: 1 << 20 });
 //! walk.create(1, &Opening {
 //!     file: 0, layer: Layer::Mpi, members: Some(1), append: false, size: None, direct: false, hints: None, has_views: true,
 //!     is_nested: false,
@@ -44,6 +44,7 @@
 )]
 
 mod access;
+mod beneath;
 mod burst;
 mod bytes;
 mod calls;
@@ -86,6 +87,7 @@ mod view;
 mod walk;
 
 pub use access::{Access, Kind, Layer, Pointer};
+pub use beneath::{Beneath, Bottom, Requests, bottoms};
 pub use bytes::{Reads, Transfer, reads};
 pub use calls::{Call, Calls, Purpose};
 pub use contention::contended;
@@ -109,7 +111,7 @@ pub use phase::{Key, Phase, Position, phases};
 pub use picture::picture;
 pub use pointer::ordered_offsets;
 pub use ranks::Ranges;
-pub use records::{Begin, Id, Opening, Settings, Walked, Whence};
+pub use records::{Begin, Id, Opening, Request, Settings, Walked, Whence};
 pub use script::script;
 pub use simple::{Flushes, Lane, Manner, Simple, Steps};
 pub use sizes::{BOUNDS, Bins, clusters};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Kind, Layer, Pointer};
+use crate::beneath::Beneath;
 use crate::bytes::Transfer;
 use crate::facts::FileFacts;
 use crate::finding::Findings;
@@ -72,6 +73,15 @@ pub struct Begin {
     pub call_path: u32,
 }
 
+/// A request of POSIX that the MPI library has made within an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// How many ticks of the clock it took.
+    pub ticks: u64,
+}
+
 /// What an operation is found by when it ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Id {
@@ -90,6 +100,8 @@ pub struct Settings {
     pub gap: u64,
     /// Whether each transfer is kept, for bytes that are read again and blocks that are contended (io.md 5.2).
     pub transfers: bool,
+    /// Requests of fewer bytes are small.
+    pub small_bytes: u64,
 }
 
 /// All that comes out of the records of a rank.
@@ -103,6 +115,8 @@ pub struct Walked {
     pub transfers: BTreeMap<u32, Vec<Transfer>>,
     /// Its collective calls by handle.
     pub together: BTreeMap<u64, Together>,
+    /// What its operations of MPI-IO became, by file.
+    pub beneath: BTreeMap<u32, Vec<Beneath>>,
     /// What is wrong or unknown.
     pub findings: Findings,
 }

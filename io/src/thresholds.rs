@@ -62,6 +62,10 @@ pub struct Thresholds {
     pub buffered_share: f64,
     /// More than this share of the time of non-blocking operations lies within the calls that complete them.
     pub overlap_share: f64,
+    /// Bytes that the MPI library moves are more than so many times those asked for.
+    pub amplified: f64,
+    /// Requests within collective calls are on average smaller than so many pieces of the view.
+    pub buffered_pieces: f64,
 }
 
 impl Default for Thresholds {
@@ -95,6 +99,8 @@ impl Default for Thresholds {
             unused_openings: 100,
             buffered_share: 0.1,
             overlap_share: 0.9,
+            amplified: 1.5,
+            buffered_pieces: 2.0,
         }
     }
 }
@@ -127,6 +133,8 @@ impl Thresholds {
             read.unused_share,
             read.buffered_share,
             read.overlap_share,
+            read.amplified,
+            read.buffered_pieces,
         ];
         match numbers.iter().all(|number| *number >= 0.0) {
             true => Ok(read),

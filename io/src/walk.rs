@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::access::{Access, Kind, Layer, Pointer};
+use crate::beneath::{self, Requests};
 use crate::bytes::Transfer;
 use crate::calls::{Call, Purpose};
 use crate::facts::FileFacts;
@@ -13,7 +14,7 @@ use crate::finding::Finding;
 use crate::numbers::{moved, offset, times};
 use crate::operation::Operation;
 use crate::pointer::advanced;
-use crate::records::{Begin, Id, Opening, Settings, Walked, Whence};
+use crate::records::{Begin, Id, Opening, Request, Settings, Walked, Whence};
 use crate::simple::Manner;
 use crate::stream::Stream;
 use crate::view::{SetView, View};
@@ -232,6 +233,7 @@ impl Walk {
             has_place: description.has_views || handle.layer != Layer::Mpi,
             state: State::Begun,
             is_flushed: false,
+            requests: Requests::default(),
             around: self.begun.insert(id, (handle.file, position)),
         });
         let gives_up = file.pending.len() > MOST_PENDING;
@@ -258,6 +260,21 @@ impl Walk {
     /// An operation is cancelled.
     pub fn cancel(&mut self, id: Id) {
         self.end(id, None, None);
+    }
+
+    /// The MPI library has made a request of POSIX within an operation that has begun.
+    pub fn request(&mut self, within: Id, request: Request) {
+        let limit = self.settings.small_bytes;
+        if let Some(pending) = self.begun.get(&within).copied().and_then(|at| self.pending(at)) {
+            pending.requests.add(request.bytes, request.ticks, limit);
+        }
+    }
+
+    /// The operation of a file at a position among all of it; none of those that were given up.
+    fn pending(&mut self, (file, position): (u32, u64)) -> Option<&mut Pending> {
+        let file = self.files.get_mut(&file)?;
+        let index = usize::try_from(position.checked_sub(file.before)?).ok()?;
+        file.pending.get_mut(index)
     }
 
     /// An operation ends, or is cancelled; `end` are the times at which the call was entered, and at which that was.
@@ -338,8 +355,11 @@ impl Walk {
             if pending.state == State::Complete {
                 file.facts.add(&pending.operation);
                 file.stream.push(pending.operation);
+                let pieces = pending.pieces();
+                let beneath = self.walked.beneath.entry(number).or_default();
+                beneath::add(beneath, &pending.operation, pieces.len(), &pending.requests);
                 if self.settings.transfers {
-                    let transfer = Transfer::new(self.rank, &pending.operation, pending.pieces());
+                    let transfer = Transfer::new(self.rank, &pending.operation, pieces);
                     self.walked.transfers.entry(number).or_default().push(transfer);
                 }
             }

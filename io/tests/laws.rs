@@ -87,7 +87,7 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 fn walked(rank: u32, events: &[Event], gap: u64) -> Walked {
-    let mut walk = Walk::new(rank, Settings { gap, transfers: true });
+    let mut walk = Walk::new(rank, Settings { gap, transfers: true, small_bytes: 1 << 20 });
     for event in events {
         match event {
             &Event::Create { handle, file, append, has_views } => {
@@ -156,6 +156,7 @@ fn model(ranks: &[Vec<Event>], gap: u64, backwards: bool) -> Model {
     let files = Files::new(["f", "o.1", "o.2"].map(str::to_owned).to_vec(), &users);
     Model::new(Parts {
         busiest: BTreeMap::new(),
+        bottoms: BTreeMap::new(),
         resolution: 1_000_000,
         run: 1000,
         phases: phases(simple, &files),

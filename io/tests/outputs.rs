@@ -12,7 +12,7 @@ const MIB: u64 = 1 << 20;
 fn model() -> Model {
     let mut all = Vec::new();
     for rank in 0..2 {
-        let mut walk = Walk::new(rank, Settings { gap: GAP, transfers: true });
+        let mut walk = Walk::new(rank, Settings { gap: GAP, transfers: true, small_bytes: 1 << 20 });
         walk.create(
             1,
             &Opening {

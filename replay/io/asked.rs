@@ -71,7 +71,7 @@ impl Asked {
     /// What a walk keeps.
     pub(super) fn settings(&self) -> Settings {
         // IOR's line for reading depends on who has written: all that is written of a model must agree.
-        Settings { gap: self.options.gap, transfers: true }
+        Settings { gap: self.options.gap, transfers: true, small_bytes: self.options.thresholds.small_bytes }
     }
 
     /// A handle, and its number in the definitions.

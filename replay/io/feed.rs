@@ -1,6 +1,6 @@
 //! Records of files of one process, as the model takes them.
 
-use io_model::{Begin, Id, Kind, Layer, Opening, Pointer, Purpose, SetView, Walk, Walked, Whence};
+use io_model::{Begin, Id, Kind, Layer, Opening, Pointer, Purpose, Request, SetView, Walk, Walked, Whence};
 use model::Ticks;
 use otf2::{Event, MappingType, Mappings};
 use rustc_hash::FxHashMap;
@@ -51,7 +51,9 @@ struct Open {
 enum What {
     /// An operation that the program has asked for.
     Transfer,
-    /// One within another one, or a flush: it ends, and that is all.
+    /// A request of POSIX within that operation, and when it began.
+    Request(Id, Ticks),
+    /// Another one within an operation, or a flush: it ends, and that is all.
     Other,
 }
 
@@ -143,9 +145,11 @@ impl<'a> Feed<'a> {
             }
             Event::IoOperationBegin { handle: local, mode, operation_flags, bytes_request, matching_id } => {
                 if let Some((key, known_handle)) = handle(local) {
+                    let layer = known_handle.layer;
                     let purpose = if mode == FLUSH { Purpose::Flushes } else { Purpose::Transfers };
                     self.note(purpose, (key, known_handle), (spot.thread, spot.call));
-                    self.begin((key, matching_id), (mode, operation_flags), known(bytes_request), spot);
+                    let number = (key, matching_id, layer);
+                    self.begin(number, (mode, operation_flags), known(bytes_request), spot);
                 }
             }
             Event::IoOperationIssued { handle: local, matching_id } => {
@@ -154,17 +158,24 @@ impl<'a> Feed<'a> {
                 }
             }
             Event::IoOperationComplete { handle: local, bytes_result, matching_id } => {
-                if let Some((key, _)) = handle(local)
-                    && let Some(id) = self.end((key, matching_id), spot.thread)
-                {
-                    let end = ticks(spot.time);
-                    let enter = spot.call.map_or(end, |call| ticks(call.enter));
-                    self.walk.complete_in_call(id, (enter, end), known(bytes_result));
+                let Some((key, _)) = handle(local) else { return };
+                match self.end((key, matching_id), spot.thread) {
+                    (What::Transfer, id) => {
+                        let end = ticks(spot.time);
+                        let enter = spot.call.map_or(end, |call| ticks(call.enter));
+                        self.walk.complete_in_call(id, (enter, end), known(bytes_result));
+                    }
+                    (What::Request(within, begin), _) => {
+                        let taken = ticks(spot.time.saturating_sub(begin));
+                        let bytes = known(bytes_result).unwrap_or(0);
+                        self.walk.request(within, Request { bytes, ticks: taken });
+                    }
+                    (What::Other, _) => {}
                 }
             }
             Event::IoOperationCancelled { handle: local, matching_id } => {
                 if let Some((key, _)) = handle(local)
-                    && let Some(id) = self.end((key, matching_id), spot.thread)
+                    && let (What::Transfer, id) = self.end((key, matching_id), spot.thread)
                 {
                     self.walk.cancel(id);
                 }
@@ -242,7 +253,7 @@ impl<'a> Feed<'a> {
 
     fn begin(
         &mut self,
-        (key, number): (u64, u64),
+        (key, number, layer): (u64, u64, Layer),
         (mode, flags): (u8, u32),
         requested: Option<u64>,
         spot: &Spot<'_>,
@@ -251,14 +262,21 @@ impl<'a> Feed<'a> {
         inside.retain(|(call, ..)| (spot.is_open)(*call));
         // Several operations of one call, such as pieces of a vector, are none within each other.
         let depth = spot.call.map_or(0, |call| call.depth);
-        let is_top = inside.iter().all(|(call, ..)| call.depth >= depth);
+        let around =
+            inside.iter().find(|(call, ..)| call.depth < depth).map(|&(_, key, number)| (key, number));
+        let is_top = around.is_none();
         inside.extend(spot.call.map(|call| (call, key, number)));
         let kind = match mode {
             READ => Some(Kind::Read),
             WRITE => Some(Kind::Write),
             _ => None,
         };
-        let what = if is_top && kind.is_some() { What::Transfer } else { What::Other };
+        let what = match (around, layer) {
+            _ if kind.is_none() => What::Other,
+            (None, _) => What::Transfer,
+            (Some((key, number)), Layer::Posix) => What::Request(id(spot.thread, key, number), spot.time),
+            (Some(_), _) => What::Other,
+        };
         self.open.entry((key, number)).or_default().push(Open { thread: spot.thread, what });
         if is_top && mode == FLUSH {
             self.walk.flush(key);
@@ -292,18 +310,18 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// An operation ends, which this thread or another one has begun; answers what it is known by, if the program has asked for it.
-    fn end(&mut self, (key, number): (u64, u64), thread: usize) -> Option<Id> {
+    /// An operation ends, which this thread or another one has begun; answers what it is, and what it is known by.
+    fn end(&mut self, (key, number): (u64, u64), thread: usize) -> (What, Id) {
         let open = self.open.get_mut(&(key, number)).filter(|open| !open.is_empty());
         // That it has not begun is a finding of the model.
-        let Some(open) = open else { return Some(id(thread, key, number)) };
+        let Some(open) = open else { return (What::Transfer, id(thread, key, number)) };
         let own = open.iter().rposition(|it| it.thread == thread).unwrap_or(open.len() - 1);
         let Open { thread, what } = open.remove(own);
         if open.is_empty() {
             self.open.remove(&(key, number));
         }
         self.leave_operation(thread, (key, number));
-        (what == What::Transfer).then(|| id(thread, key, number))
+        (what, id(thread, key, number))
     }
 }
 
@@ -360,7 +378,7 @@ mod tests {
     use crate::io::IoOptions;
     use crate::options::Semantics;
     use crate::trace::tests::world;
-    use io_model::{AccessTotals, Finding};
+    use io_model::{AccessTotals, Finding, Requests};
     use model::{FileHandle, Region};
 
     /// A rank with a handle of MPI-IO, one of POSIX and one of a library that is built on these, of one file each.
@@ -438,6 +456,10 @@ mod tests {
         let walked = walked(&records);
         assert_eq!(operations(&walked), [(0, Pointer::Individual, 1), (1, Pointer::Individual, 2)]);
         assert!(walked.findings.0.is_empty(), "{:?}", walked.findings);
+        // What the first one became is known.
+        let requests = Requests { count: 1, bytes: 8, small: 1, small_time: 1 };
+        let beneath: Vec<_> = walked.beneath[&0].iter().map(|it| (it.time, it.asked, it.requests)).collect();
+        assert_eq!(beneath, [(3, 8, requests)]);
     }
 
     #[test]

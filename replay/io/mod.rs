@@ -17,7 +17,8 @@ mod output;
 use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{
-    Busiest, Files, Findings, Model, Observed, Parts, Reads, Transfer, estimates, heat, phases, reads,
+    Beneath, Busiest, Files, Findings, Model, Observed, Parts, Reads, Transfer, bottoms, estimates, heat,
+    phases, reads,
 };
 
 use crate::error::Error;
@@ -25,6 +26,7 @@ use crate::exchange::Exchange;
 use crate::report_paths::ReportPaths;
 use crate::trace::Trace;
 use crate::walk::Walked;
+use crate::what_if::Nodes;
 
 pub use asked::Asked;
 pub(crate) use asked::layer;
@@ -65,6 +67,7 @@ impl Asked {
             ..Parts::default()
         };
         let mut moved: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+        let mut beneath: BTreeMap<u32, Vec<Vec<Beneath>>> = BTreeMap::new();
         for OfRank { rank, mut walked } in ranks {
             observed.add(rank, &mut walked);
             for it in &walked.simple {
@@ -76,11 +79,16 @@ impl Asked {
                 users.entry(file).or_default().insert(rank);
                 parts.facts.entry(file).or_default().merge(&facts);
             }
+            for (file, own) in walked.beneath {
+                beneath.entry(file).or_default().push(own);
+            }
             parts.findings.merge(&walked.findings);
         }
         parts.files = Files::new(trace.definitions.files.iter().cloned().collect(), &users);
         parts.phases = phases(simple, &parts.files);
         parts.busiest = busiest(&moved, &parts.files);
+        let of_ranks = |ranks: &Vec<Vec<Beneath>>| bottoms(ranks.iter().map(Vec::as_slice));
+        parts.bottoms = beneath.iter().map(|(file, ranks)| (*file, of_ranks(ranks))).collect();
         parts.reads =
             observed.transfers.iter().filter_map(|(file, list)| Some((*file, of_file(list)?))).collect();
         parts.heat = Some(heat(&observed.transfers, 0, parts.run, trace.processes.len() as u64));
@@ -89,7 +97,8 @@ impl Asked {
         let options = &self.options;
         let waiting = |family: &str, rank| costs.share(rank, |file| files.family(file) == family);
         let ranks = trace.processes.len() as u64;
-        model.find_inefficiencies(&observed, (ranks, waiting), &options.thresholds);
+        let nodes = Nodes::of_trace(trace).count();
+        model.find_inefficiencies(&observed, (ranks, nodes, waiting), &options.thresholds);
         model.estimates = estimates(&model.families, &model.phases, &options.systems, options.by_mean);
         model
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use io_model::{Access, Estimate, Family, Flaw, Kind, Model, Phase};
+use io_model::{Access, Bottom, Estimate, Family, Flaw, Kind, Model, Phase, Requests};
 
 use super::file_waiting::FileWaiting;
 use super::names::{self, cut_front};
@@ -45,6 +45,7 @@ impl fmt::Display for IoSummary {
             writeln!(f, "  {}", waiting.most)?;
         }
         if let Some(model) = model {
+            model.write_reaching(f)?;
             model.write_inefficiencies(f)?;
         }
         model.as_ref().map_or(Ok(()), |model| model.write_estimates(f))
@@ -201,6 +202,28 @@ impl IoModel {
         if phases > 0 {
             let plural = if phases == 1 { "" } else { "s" };
             writeln!(f, "  {phases} other phase{plural}: {}, {:.3} s", size(bytes), self.seconds(time))?;
+        }
+        Ok(())
+    }
+
+    /// How many ranks reach files for all in collective operations.
+    fn write_reaching(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = self.model.files.values();
+        let all = files.flat_map(|file| file.bottoms.iter().map(|bottom| (&*file.name, bottom)));
+        let mut lines: Vec<(&str, &Bottom)> =
+            all.filter(|(_, it)| it.collective && it.reaching < it.np).collect();
+        lines.sort_by_key(|(_, it)| std::cmp::Reverse(it.asked));
+        for (file, it) in lines.into_iter().take(MOST) {
+            let what = if it.kind == Kind::Read { "reads" } else { "writes" };
+            let reach = if it.reaching == 1 { "reaches" } else { "reach" };
+            let Requests { count, bytes, .. } = it.requests;
+            let (file, mean) = (name(file), size(bytes / count.max(1)));
+            let plural = if count == 1 { "" } else { "s" };
+            writeln!(
+                f,
+                "  {file}: {} of {} ranks {reach} it in collective {what}: {count} request{plural} of {mean}",
+                it.reaching, it.np
+            )?;
         }
         Ok(())
     }

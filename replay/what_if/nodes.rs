@@ -1,5 +1,7 @@
 //! Nodes: which processes share memory, so that messages between them take another way than over the network (what-if 2.3, 2.5).
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 use crate::int::to_u32;
@@ -27,6 +29,11 @@ impl Nodes {
         };
         let number = |node: Option<usize>| node.map_or(u32::MAX, to_u32);
         Nodes(trace.locations.iter().map(|location| number(node_of(location))).collect())
+    }
+
+    /// How many nodes have locations.
+    pub fn count(&self) -> u64 {
+        self.0.iter().filter(|&&node| node != u32::MAX).collect::<BTreeSet<_>>().len() as u64
     }
 
     /// Ranks on the nodes that the lines of a text name, the first line for rank 0; the threads of a process are on its node.

@@ -8,7 +8,7 @@ use io_model::{Kind, Mode, Model};
 use crate::support::archive;
 use crate::support::build::mpi;
 use crate::support::files::{Transfers, transfers};
-use crate::support::modelled::{example, linear, model_of, name, rows};
+use crate::support::modelled::{bottoms, example, linear, model_of, name, rows};
 use crate::support::record::{Invocation, Subject};
 use crate::support::words::attributes;
 
@@ -95,6 +95,12 @@ fn dumps_of_bt_io_through_a_view_are_forty_phases_and_their_reading_is_one() {
     (0..RANKS).for_each(|rank| both(&mut expected, rank, "MPI-IO", mine, DUMPS));
     both(&mut expected, 0, "POSIX", DUMP, DUMPS);
     assert_eq!(transfers(&subject.experiment, "btio.out"), expected);
+    let [reads, writes] = &bottoms(&model)[..] else { panic!("not two directions") };
+    for (it, kind) in [(reads, Kind::Read), (writes, Kind::Write)] {
+        assert_eq!((it.kind, it.collective, it.np, it.reaching), (kind, true, RANKS, 1));
+        assert_eq!((it.asked, it.pieces), (DUMPS * DUMP, Some(DUMPS * (3 * 288 + 287))));
+        assert_eq!((it.requests.count, it.requests.bytes), (DUMPS, DUMPS * DUMP));
+    }
 }
 
 #[test]
@@ -114,6 +120,12 @@ fn rows_of_bt_io_are_strided_requests_which_reach_the_file_as_they_are() {
         (0..RANKS).for_each(|rank| both(&mut expected, rank, paradigm, row, DUMPS * rep));
     }
     assert_eq!(transfers(&subject.experiment, "btio.out"), expected);
+    for it in bottoms(&model) {
+        let requests = RANKS * DUMPS * rep;
+        assert_eq!((it.collective, it.np, it.reaching), (false, RANKS, RANKS));
+        assert_eq!((it.asked, it.pieces), (DUMPS * DUMP, Some(requests)));
+        assert_eq!((it.requests.count, it.requests.bytes), (requests, DUMPS * DUMP));
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod changes; // predicted run times are those of programs that were changed so
 mod compare; // a comparison of two recordings says what changed in the program, and by how much
 mod details; // records and their attributes have the program's values
 mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed
+mod file_beneath;
 mod file_costs; // waiting for file I/O, and its time elsewhere, are what programs and a file system of known speed make them
 mod file_io; // phases of file I/O are those of the program
 mod file_kernels; // phases of kernels of IOR and BT-IO, and of other shapes of access, are those of their definitions

@@ -86,6 +86,7 @@ mod tests {
             facts: FileFacts { opens, ..FileFacts::default() },
             modes: BTreeMap::new(),
             reads: None,
+            bottoms: Vec::new(),
         };
         let files = BTreeMap::from([(7, file("a", 3)), (8, file("b", 1)), (9, file("a", 4))]);
         let all = of_families(&observed, &files);

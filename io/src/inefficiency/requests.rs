@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Flaw, Inefficiency};
 use crate::access::{Kind, Layer};
+use crate::beneath::Bottom;
 use crate::bytes::{Reads, Transfer};
 use crate::contention::contended;
 use crate::facts::FileFacts;
@@ -22,6 +23,8 @@ pub(crate) struct Known<'a> {
     pub(crate) modes: &'a BTreeMap<Mode, u64>,
     /// What was read of it, if it is known where.
     pub(crate) reads: Option<&'a Reads>,
+    /// What the MPI library has made of its operations, if that was recorded.
+    pub(crate) bottoms: &'a [Bottom],
     /// Length of the run in ticks of the clock.
     pub(crate) run: u64,
 }
@@ -39,8 +42,12 @@ pub(crate) fn of_file(transfers: &[Transfer], known: &Known<'_>, limits: &Thresh
     let is_more = |list: &[&Transfer], share: f64| to_f64(count(list.len())) > share * to_f64(of);
     let mut all = Vec::new();
 
+    // Where it is known what operations became, that is what counts (`of_bottoms`).
     let small: Vec<_> = moved.iter().copied().filter(|it| it.size < limits.small_bytes).collect();
-    if is_more(&small, limits.small_share) && count(small.len()) > limits.small_requests {
+    if known.bottoms.is_empty()
+        && is_more(&small, limits.small_share)
+        && count(small.len()) > limits.small_requests
+    {
         all.push(requests(Flaw::SmallRequests, &small, of));
     }
     // Where a place is unknown, nothing is said of it.
@@ -176,7 +183,8 @@ mod tests {
     #[test]
     fn many_small_requests_are_told_if_they_cost_something() {
         let (facts, modes) = Default::default();
-        let known = Known { name: "f", facts: &facts, modes: &modes, reads: None, run: 100_000 };
+        let known =
+            Known { name: "f", facts: &facts, modes: &modes, reads: None, bottoms: &[], run: 100_000 };
         let aligned = |count: u64| writes((0..count).map(|at| (0, 4096 * at)));
         assert_eq!(flaws(&aligned(1001), &known), [(Flaw::SmallRequests, 1001, 1001)]);
         assert_eq!(flaws(&aligned(1000), &known), []);
@@ -187,7 +195,7 @@ mod tests {
     #[test]
     fn misaligned_and_unordered_requests_need_a_place() {
         let (facts, modes) = Default::default();
-        let known = Known { name: "f", facts: &facts, modes: &modes, reads: None, run: 10_000 };
+        let known = Known { name: "f", facts: &facts, modes: &modes, reads: None, bottoms: &[], run: 10_000 };
         let mut backward = writes((0..1200).map(|at| (0, 8 * (1200 - at))));
         let expected = [
             (Flaw::SmallRequests, 1200, 1200),
@@ -219,7 +227,8 @@ mod tests {
         let facts =
             FileFacts { members: Some(2), accesses: vec![totals(access, 2000)], ..FileFacts::default() };
         let strided = BTreeMap::from([(Mode::Strided, 16_000)]);
-        let known = Known { name: "f", facts: &facts, modes: &strided, reads: None, run: 10_000 };
+        let known =
+            Known { name: "f", facts: &facts, modes: &strided, reads: None, bottoms: &[], run: 10_000 };
         let is_told =
             |known: &Known<'_>| flaws(&transfers, known).iter().any(|(flaw, ..)| *flaw == Flaw::Independent);
         assert!(is_told(&known));
@@ -240,7 +249,14 @@ mod tests {
             .collect();
         let of = |own, distinct| {
             let reads = Reads { bytes: 800, own, distinct, ..Reads::default() };
-            let known = Known { name: "f", facts: &facts, modes: &modes, reads: Some(&reads), run: 1000 };
+            let known = Known {
+                name: "f",
+                facts: &facts,
+                modes: &modes,
+                reads: Some(&reads),
+                bottoms: &[],
+                run: 1000,
+            };
             flaws(&reading, &known)
         };
         assert_eq!(of(0, 400), [(Flaw::ReadAgain, 400, 800)]);
@@ -251,7 +267,7 @@ mod tests {
     #[test]
     fn contended_writes_must_be_slower_than_others_of_like_size() {
         let (facts, modes) = Default::default();
-        let known = Known { name: "f", facts: &facts, modes: &modes, reads: None, run: 100 };
+        let known = Known { name: "f", facts: &facts, modes: &modes, reads: None, bottoms: &[], run: 100 };
         // Two ranks write at one time to one block, and then to blocks of their own.
         let mut transfers = writes([(0, 0), (1, 2048), (0, 8192), (1, 16_384)]);
         for (at, (begin, end)) in [(0, 10), (0, 10), (20, 24), (20, 24)].into_iter().enumerate() {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::access::Layer;
+use crate::beneath::Requests;
 use crate::facts::FileFacts;
 use crate::operation::Operation;
 use crate::simple::Manner;
@@ -102,6 +103,8 @@ pub(super) struct Pending {
     pub(super) has_place: bool,
     pub(super) state: State,
     pub(super) is_flushed: bool,
+    /// Requests that were made within it.
+    pub(super) requests: Requests,
     /// The operation of the same id around it.
     pub(super) around: Option<(u32, u64)>,
 }

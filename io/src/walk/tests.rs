@@ -37,7 +37,7 @@ fn id(handle: u64) -> Id {
 }
 
 fn opened() -> Walk {
-    let mut walk = Walk::new(3, Settings { gap: 4, transfers: true });
+    let mut walk = Walk::new(3, Settings { gap: 4, transfers: true, small_bytes: 1 << 20 });
     walk.create(1, &OPENING);
     walk
 }
@@ -55,6 +55,23 @@ fn pieces(walk: Walk) -> (Pieces, Vec<(Finding, u64)>) {
     let walked = walk.finish();
     let pieces = walked.transfers.into_values().flatten().flat_map(|it| it.pieces).collect();
     (pieces, walked.findings.0.into_iter().collect())
+}
+
+#[test]
+fn requests_count_for_the_operation_that_they_are_made_within() {
+    let mut walk = opened();
+    walk.begin(id(1), &Begin { collective: true, ..BEGIN });
+    for bytes in [1 << 20, 300] {
+        walk.request(id(1), Request { bytes, ticks: 5 });
+    }
+    walk.complete(id(1), 20, Some(8));
+    // Behind its end, and of an operation that is not known.
+    walk.request(id(1), Request { bytes: 1, ticks: 1 });
+    walk.request(id(7), Request { bytes: 1, ticks: 1 });
+    let walked = walk.finish();
+    let [one] = &walked.beneath[&7][..] else { panic!("not one: {:?}", walked.beneath) };
+    let requests = Requests { count: 2, bytes: (1 << 20) + 300, small: 1, small_time: 5 };
+    assert_eq!((one.collective, one.asked, one.pieces, one.requests), (true, 8, Some(1), requests));
 }
 
 #[test]
@@ -138,7 +155,7 @@ fn opening_of_a_library_within_one_of_the_program_is_none_of_its_own() {
     let below = Opening { layer: Layer::Posix, is_nested: true, ..OPENING };
     // A rank of ROMIO opens twice, to make the file and to access it; the others once.
     let openings = [1, 2].map(|times| {
-        let mut walk = Walk::new(3, Settings { gap: 4, transfers: true });
+        let mut walk = Walk::new(3, Settings { gap: 4, transfers: true, small_bytes: 1 << 20 });
         for handle in 0..times {
             walk.create(10 + handle, &below);
         }
@@ -187,7 +204,7 @@ fn what_cannot_be_is_found_and_survived() {
 
 #[test]
 fn offsets_of_unknown_views_are_taken_as_consecutive() {
-    let mut walk = Walk::new(0, Settings { gap: 4, transfers: false });
+    let mut walk = Walk::new(0, Settings { gap: 4, transfers: false, small_bytes: 1 << 20 });
     walk.create(1, &Opening { has_views: false, ..OPENING });
     for at in 0..12 {
         walk.begin(
@@ -203,7 +220,7 @@ fn offsets_of_unknown_views_are_taken_as_consecutive() {
 
 #[test]
 fn operation_that_never_completes_holds_a_bounded_number_of_others() {
-    let mut walk = Walk::new(0, Settings { gap: 4, transfers: false });
+    let mut walk = Walk::new(0, Settings { gap: 4, transfers: false, small_bytes: 1 << 20 });
     walk.create(1, &OPENING);
     let never = Id { number: 7, ..id(1) };
     walk.begin(never, &BEGIN);

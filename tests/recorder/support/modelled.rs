@@ -1,7 +1,7 @@
 //! Models of file I/O of recorded programs.
 
 use super::record::Subject;
-use io_model::{Family, Kind, Mode, Model, Origin, Phase};
+use io_model::{Bottom, Family, Kind, Mode, Model, Origin, Phase};
 use replay::exchange::Solo;
 use replay::io::{IoOptions, OutputFile};
 use replay::progress::Progress;
@@ -42,6 +42,13 @@ pub(crate) fn rows(model: &Model) -> Vec<Row> {
         (family.count, kinds, phase.np, phase.rep, phase.positions[0].rs, phase.mode, phase.weight)
     };
     model.families.iter().map(row).collect()
+}
+
+/// What operations on the only file became.
+pub(crate) fn bottoms(model: &Model) -> Vec<Bottom> {
+    let files: Vec<_> = model.files.values().collect();
+    let [file] = &files[..] else { panic!("not one file: {files:?}") };
+    file.bottoms.clone()
 }
 
 /// The first phase of a line.

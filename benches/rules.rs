@@ -15,7 +15,7 @@ pub(crate) const TARGETS: &[Target] = &[Target {
 }];
 
 /// Events of each of four ranks with a million messages.
-const EVENTS: u64 = 1_600_000;
+const EVENTS: u64 = 2_420_000;
 
 /// The share of an analysis that looks for advice, but replays nothing, which it does not take without the rules.
 fn share(bench: &Bench) -> Outcome {

@@ -30,6 +30,8 @@ pub enum Finding {
     BadViewType,
     /// A view has more pieces than are looked at.
     TooManyPieces,
+    /// A rank has more transfers on a file than are kept: what is read again, contended or small on it is unknown, and the picture.
+    TooManyTransfers,
 }
 
 impl Finding {
@@ -46,6 +48,9 @@ impl Finding {
             Finding::OutOfOrder => "operations that begin before the one before them",
             Finding::UnknownEtype => "views of unknown etype",
             Finding::BadViewType => "views whose type cannot be read",
+            Finding::TooManyTransfers => {
+                "files of a rank with more operations than are compared: what is inefficient in them is unknown"
+            }
             Finding::TooManyPieces => "views with more pieces than are looked at",
         }
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::Kind;
 use crate::bytes::Transfer;
 use crate::numbers::sum;
+use crate::transfers::Transfers;
 
 /// Most rows and columns.
 const BINS: u64 = 200;
@@ -43,26 +44,33 @@ pub struct Heat {
     pub places: Grid,
 }
 
-/// Bytes over the time of a run, from all transfers of each file. Amounts are shared in proportion to overlap.
-pub fn heat(transfers: &BTreeMap<u32, Vec<Transfer>>, begin: u64, end: u64, ranks: u64) -> Heat {
-    let time = Axis { low: begin, high: end, bins: BINS.min(end.saturating_sub(begin)).max(1) };
-    let bytes = |list: &[Transfer]| sum(list.iter().map(|it| it.size));
-    let largest = transfers.iter().max_by_key(|(number, list)| (bytes(list), std::cmp::Reverse(**number)));
-    let mut by_rank = Grid::new(0, ranks, time.bins);
-    for it in transfers.values().flatten() {
-        by_rank.add(it, &[(it.rank.into(), u64::from(it.rank) + 1, it.size)], time);
+/// Bytes over the time of a run, from the lists of all ranks for each file; `None` if one of these has too many. Amounts are shared in
+/// proportion to overlap.
+pub fn heat(lists: &BTreeMap<u32, Vec<Transfers>>, begin: u64, end: u64, ranks: u64) -> Option<Heat> {
+    if lists.values().flatten().any(Transfers::are_too_many) {
+        return None;
     }
-    let mine = largest.map_or(&[][..], |(_, list)| list);
-    let ends = || mine.iter().flat_map(|it| &it.pieces).map(|(at, length)| at.saturating_add(*length));
-    let first = mine.iter().flat_map(|it| &it.pieces).map(|(at, _)| *at).min().unwrap_or(0);
-    let mut by_place = Grid::new(first, ends().max().unwrap_or(0), time.bins);
-    for it in mine {
+    let time = Axis { low: begin, high: end, bins: BINS.min(end.saturating_sub(begin)).max(1) };
+    let bytes = |of_file: &[Transfers]| sum(of_file.iter().map(Transfers::bytes));
+    let largest = lists.iter().max_by_key(|(number, list)| (bytes(list), std::cmp::Reverse(**number)));
+    let mut by_rank = Grid::new(0, ranks, time.bins);
+    for it in lists.values().flatten().flat_map(Transfers::iter) {
+        by_rank.add(&it, &[(it.rank.into(), u64::from(it.rank) + 1, it.size)], time);
+    }
+    let mine = || largest.into_iter().flat_map(|(_, lists)| lists).flat_map(Transfers::iter);
+    let (mut first, mut end_of_all) = (None, 0_u64);
+    for (at, length) in mine().flat_map(|it| it.pieces) {
+        first = Some(first.map_or(at, |first: u64| first.min(at)));
+        end_of_all = end_of_all.max(at.saturating_add(length));
+    }
+    let mut by_place = Grid::new(first.unwrap_or(0), end_of_all, time.bins);
+    for it in mine() {
         let pieces: Vec<_> =
             it.pieces.iter().map(|&(at, length)| (at, at.saturating_add(length), length)).collect();
-        by_place.add(it, &pieces, time);
+        by_place.add(&it, &pieces, time);
     }
     let file = largest.map(|(number, _)| *number);
-    Heat { begin, end, columns: time.bins, ranks: by_rank, file, places: by_place }
+    Some(Heat { begin, end, columns: time.bins, ranks: by_rank, file, places: by_place })
 }
 
 impl Grid {
@@ -164,11 +172,16 @@ mod tests {
             size: length,
             pieces: vec![(at, length)],
         };
+        let list = |transfer: Transfer| {
+            let mut list = Transfers::new(transfer.rank, 1);
+            list.push(&transfer);
+            list
+        };
         let files = BTreeMap::from([
-            (1, vec![transfer(0, Kind::Write, 0, 0, 4)]),
-            (2, vec![transfer(0, Kind::Write, 0, 100, 8), transfer(1, Kind::Read, 10, 104, 4)]),
+            (1, vec![list(transfer(0, Kind::Write, 0, 0, 4))]),
+            (2, vec![list(transfer(0, Kind::Write, 0, 100, 8)), list(transfer(1, Kind::Read, 10, 104, 4))]),
         ]);
-        let heat = heat(&files, 0, 20, 2);
+        let heat = heat(&files, 0, 20, 2).unwrap();
         assert_eq!(
             (heat.columns, heat.file, heat.places.low, heat.places.high, heat.places.rows),
             (20, Some(2), 100, 108, 8)

@@ -167,7 +167,8 @@ impl Model {
         for (number, entry) in &self.files {
             let FileEntry { name, facts, modes, reads, bottoms, .. } = entry;
             let known = Known { name, facts, modes, reads: reads.as_ref(), bottoms, run: self.run };
-            all.extend(of_file(observed.transfers.get(number).map_or(&[], Vec::as_slice), &known, limits));
+            let transfers = observed.of_file(*number);
+            all.extend(transfers.iter().flat_map(|list| of_file(list, &known, limits)));
             all.extend(of_bottoms(name, bottoms, (nodes, self.run), limits));
         }
         for family in &self.families {

@@ -12,7 +12,7 @@
 //! # use io_model::*;
 //! # use std::collections::{BTreeMap, BTreeSet};
 //! // A rank opens file 0 and writes twice.
-//! let mut walk = Walk::new(0, Settings { gap: GAP, transfers: false, small_bytes: 1 << 20 });
+//! let mut walk = Walk::new(0, Settings { gap: GAP, transfers: 0, small_bytes: 1 << 20 });
 //! walk.create(1, &Opening {
 //!     file: 0, layer: Layer::Mpi, members: Some(1), append: false, size: None, direct: false, hints: None, has_views: true,
 //!     is_nested: false,
@@ -82,6 +82,7 @@ mod tests;
 mod thresholds;
 mod time;
 mod together;
+mod transfers;
 mod tsv;
 mod view;
 mod walk;
@@ -120,6 +121,7 @@ pub use systems::{COLUMNS, Manners, Measured, Problem, read_systems, write_syste
 pub use thresholds::Thresholds;
 pub use time::Spread;
 pub use together::Together;
+pub use transfers::Transfers;
 pub use tsv::tsv;
 pub use view::{SetView, View};
 pub use walk::Walk;

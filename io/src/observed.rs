@@ -6,12 +6,13 @@ use crate::bytes::Transfer;
 use crate::calls::Calls;
 use crate::records::Walked;
 use crate::together::Together;
+use crate::transfers::Transfers;
 
 /// What was seen of the calls of all ranks.
 #[derive(Clone, Default, Debug)]
 pub struct Observed {
     /// Transfers by file, if they were kept.
-    pub transfers: BTreeMap<u32, Vec<Transfer>>,
+    pub transfers: BTreeMap<u32, Vec<Transfers>>,
     /// Sums by file and rank.
     pub(crate) calls: BTreeMap<(u32, u32), Calls>,
     /// Collective calls by handle and rank.
@@ -19,10 +20,19 @@ pub struct Observed {
 }
 
 impl Observed {
+    /// The transfers of a file; `None` if there are too many to look at.
+    pub fn of_file(&self, file: u32) -> Option<Vec<Transfer>> {
+        let lists = self.transfers.get(&file).map_or(&[][..], Vec::as_slice);
+        if lists.iter().any(Transfers::are_too_many) {
+            return None;
+        }
+        Some(lists.iter().flat_map(Transfers::iter).collect())
+    }
+
     /// Adds a rank, and takes what nothing else needs from what came out of its records.
     pub fn add(&mut self, rank: u32, walked: &mut Walked) {
         for (file, own) in std::mem::take(&mut walked.transfers) {
-            self.transfers.entry(file).or_default().extend(own);
+            self.transfers.entry(file).or_default().push(own);
         }
         self.calls.extend(walked.facts.iter().map(|(file, facts)| ((*file, rank), facts.calls)));
         for (handle, own) in std::mem::take(&mut walked.together) {

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{Kind, Layer, Pointer};
 use crate::beneath::Beneath;
-use crate::bytes::Transfer;
 use crate::facts::FileFacts;
 use crate::finding::Findings;
 use crate::simple::Simple;
 use crate::together::Together;
+use crate::transfers::Transfers;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug)]
@@ -98,8 +98,9 @@ pub struct Id {
 pub struct Settings {
     /// Calls that communicate which a burst bears between two operations (io.md 4.2).
     pub gap: u64,
-    /// Whether each transfer is kept, for bytes that are read again and blocks that are contended (io.md 5.2).
-    pub transfers: bool,
+    /// How many transfers on a file are kept at most, for bytes that are read again and blocks that are contended (io.md 5.2). Of more
+    /// of them none is.
+    pub transfers: u64,
     /// Requests of fewer bytes are small.
     pub small_bytes: u64,
 }
@@ -112,7 +113,7 @@ pub struct Walked {
     /// What it did to each file.
     pub facts: BTreeMap<u32, FileFacts>,
     /// Its transfers by file, if they were to be kept.
-    pub transfers: BTreeMap<u32, Vec<Transfer>>,
+    pub transfers: BTreeMap<u32, Transfers>,
     /// Its collective calls by handle.
     pub together: BTreeMap<u64, Together>,
     /// What its operations of MPI-IO became, by file.

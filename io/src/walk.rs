@@ -17,6 +17,7 @@ use crate::pointer::advanced;
 use crate::records::{Begin, Id, Opening, Request, Settings, Walked, Whence};
 use crate::simple::Manner;
 use crate::stream::Stream;
+use crate::transfers::Transfers;
 use crate::view::{SetView, View};
 
 mod state;
@@ -358,9 +359,15 @@ impl Walk {
                 let pieces = pending.pieces();
                 let beneath = self.walked.beneath.entry(number).or_default();
                 beneath::add(beneath, &pending.operation, pieces.len(), &pending.requests);
-                if self.settings.transfers {
-                    let transfer = Transfer::new(self.rank, &pending.operation, pieces);
-                    self.walked.transfers.entry(number).or_default().push(transfer);
+                let most = self.settings.transfers;
+                if most > 0 {
+                    let new = || Transfers::new(self.rank, most);
+                    let all = self.walked.transfers.entry(number).or_insert_with(new);
+                    let were_too_many = all.are_too_many();
+                    all.push(&Transfer::new(self.rank, &pending.operation, pieces));
+                    if all.are_too_many() && !were_too_many {
+                        self.walked.findings.add(Finding::TooManyTransfers);
+                    }
                 }
             }
             if pending.is_flushed {

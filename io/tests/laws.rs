@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{
-    Begin, FileFacts, Files, Findings, Id, Kind, Layer, Measured, Model, Opening, Parts, Pointer, SetView,
-    Settings, Simple, Walk, Walked, Whence, estimates, heat, phases, picture, read_systems, reads, script,
-    tsv,
+    Begin, FileFacts, Files, Findings, Id, Kind, Layer, Measured, Model, Observed, Opening, Parts, Pointer,
+    SetView, Settings, Simple, Walk, Walked, Whence, estimates, heat, phases, picture, read_systems, reads,
+    script, tsv,
 };
 use proptest::prelude::*;
 
@@ -87,7 +87,7 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 fn walked(rank: u32, events: &[Event], gap: u64) -> Walked {
-    let mut walk = Walk::new(rank, Settings { gap, transfers: true, small_bytes: 1 << 20 });
+    let mut walk = Walk::new(rank, Settings { gap, transfers: 1 << 20, small_bytes: 1 << 20 });
     for event in events {
         match event {
             &Event::Create { handle, file, append, has_views } => {
@@ -128,30 +128,29 @@ fn walked(rank: u32, events: &[Event], gap: u64) -> Walked {
 
 /// The model of a run. Ranks come in order, or the other way round.
 fn model(ranks: &[Vec<Event>], gap: u64, backwards: bool) -> Model {
-    let mut all: Vec<Walked> = (0..).zip(ranks).map(|(rank, events)| walked(rank, events, gap)).collect();
+    let walked = |(rank, events): (u32, &Vec<Event>)| (rank, walked(rank, events, gap));
+    let mut all: Vec<(u32, Walked)> = (0..).zip(ranks).map(walked).collect();
     if backwards {
         all.reverse();
     }
-    let mut simple: Vec<Simple> = all.iter().flat_map(|it| it.simple.clone()).collect();
+    let mut simple: Vec<Simple> = all.iter().flat_map(|(_, it)| it.simple.clone()).collect();
     if backwards {
         simple.reverse();
     }
     let mut users: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     simple.iter().for_each(|it| _ = users.entry(it.file).or_default().insert(it.rank));
-    let (mut facts, mut findings, mut transfers) = (BTreeMap::new(), Findings::default(), BTreeMap::new());
-    for it in all {
+    let (mut facts, mut findings, mut observed) = (BTreeMap::new(), Findings::default(), Observed::default());
+    for (rank, it) in &mut all {
         findings.merge(&it.findings);
         it.facts
             .iter()
             .for_each(|(file, its)| facts.entry(*file).or_insert_with(FileFacts::default).merge(its));
-        it.transfers
-            .into_iter()
-            .for_each(|(file, its)| transfers.entry(file).or_insert_with(Vec::new).extend(its));
+        observed.add(*rank, it);
     }
     let mut of_files = BTreeMap::new();
-    for (file, list) in &transfers {
+    for file in observed.transfers.keys() {
         let all = of_files.entry(*file).or_insert_with(io_model::Reads::default);
-        reads(list).values().for_each(|of_rank| all.merge(of_rank));
+        reads(&observed.of_file(*file).unwrap()).values().for_each(|of_rank| all.merge(of_rank));
     }
     let files = Files::new(["f", "o.1", "o.2"].map(str::to_owned).to_vec(), &users);
     Model::new(Parts {
@@ -164,7 +163,7 @@ fn model(ranks: &[Vec<Event>], gap: u64, backwards: bool) -> Model {
         facts,
         reads: of_files,
         findings,
-        heat: Some(heat(&transfers, 0, 1000, ranks.len() as u64)),
+        heat: heat(&observed.transfers, 0, 1000, ranks.len() as u64),
     })
 }
 

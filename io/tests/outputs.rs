@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{
-    Begin, FileFacts, Files, GAP, Id, Kind, Layer, Model, Opening, Parts, Pointer, Reads, SetView, Settings,
-    Walk, contended, estimates, fastest, heat, phases, picture, read_systems, reads, script, tsv,
+    Begin, FileFacts, Files, GAP, Id, Kind, Layer, Model, Observed, Opening, Parts, Pointer, Reads, SetView,
+    Settings, Walk, contended, estimates, fastest, heat, phases, picture, read_systems, reads, script, tsv,
 };
 
 const MIB: u64 = 1 << 20;
@@ -12,7 +12,7 @@ const MIB: u64 = 1 << 20;
 fn model() -> Model {
     let mut all = Vec::new();
     for rank in 0..2 {
-        let mut walk = Walk::new(rank, Settings { gap: GAP, transfers: true, small_bytes: 1 << 20 });
+        let mut walk = Walk::new(rank, Settings { gap: GAP, transfers: 1 << 20, small_bytes: 1 << 20 });
         walk.create(
             1,
             &Opening {
@@ -65,12 +65,13 @@ fn model() -> Model {
     let files = Files::new(vec!["/scratch/out".to_owned()], &BTreeMap::from([(0, BTreeSet::from([0, 1]))]));
     let mut facts = FileFacts::default();
     all.iter().for_each(|it| facts.merge(&it.facts[&0]));
-    let transfers: Vec<_> = all.iter().flat_map(|it| it.transfers[&0].clone()).collect();
+    let mut observed = Observed::default();
+    (0..).zip(&mut all).for_each(|(rank, it)| observed.add(rank, it));
+    let transfers = observed.of_file(0).unwrap();
     assert_eq!(contended(&transfers, 4096), [false; 20]);
     assert_eq!(contended(&transfers, 4 * MIB)[..8], [true; 8]);
     let of_file = reads(&transfers)[&0];
     assert_eq!(of_file, Reads { bytes: 4 * MIB, own: 4 * MIB, distinct: 4 * MIB, ..Reads::default() });
-    let transfers = BTreeMap::from([(0, transfers)]);
     Model::new(Parts {
         resolution: 1000,
         run: 2000,
@@ -78,7 +79,7 @@ fn model() -> Model {
         files,
         facts: BTreeMap::from([(0, facts)]),
         reads: BTreeMap::from([(0, of_file)]),
-        heat: Some(heat(&transfers, 0, 2000, 2)),
+        heat: heat(&observed.transfers, 0, 2000, 2),
         ..Parts::default()
     })
 }

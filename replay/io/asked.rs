@@ -8,6 +8,12 @@ use super::options::IoOptions;
 use crate::communicators::Participants;
 use crate::trace::Trace;
 
+/// Transfers of a file that are kept and compared at most, of all ranks: some ten bytes each, and a hundred while it is looked at.
+const TRANSFERS: u64 = 1 << 24;
+
+/// As many of a rank are kept in any case.
+const LEAST: u64 = 1 << 10;
+
 /// What is asked of the model of file I/O, and what definitions say about files.
 #[derive(Debug)]
 pub struct Asked {
@@ -20,6 +26,8 @@ pub struct Asked {
     pub(super) world: Option<usize>,
     /// Whether views are recorded.
     pub(super) has_views: bool,
+    /// How many ranks there are.
+    ranks: u64,
 }
 
 /// A handle of a file.
@@ -64,6 +72,7 @@ impl Asked {
             handles,
             calls: definitions.regions.iter().map(|region| call(&region.name)).collect(),
             world: named.or_else(first),
+            ranks: all as u64,
             has_views: trace.attributes.is_some_and(|known| known.tells_views()),
         }
     }
@@ -71,7 +80,11 @@ impl Asked {
     /// What a walk keeps.
     pub(super) fn settings(&self) -> Settings {
         // IOR's line for reading depends on who has written: all that is written of a model must agree.
-        Settings { gap: self.options.gap, transfers: true, small_bytes: self.options.thresholds.small_bytes }
+        Settings {
+            gap: self.options.gap,
+            transfers: (TRANSFERS / self.ranks.max(1)).max(LEAST),
+            small_bytes: self.options.thresholds.small_bytes,
+        }
     }
 
     /// A handle, and its number in the definitions.

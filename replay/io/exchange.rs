@@ -36,14 +36,14 @@ pub(super) fn gather(
 ) -> Result<Vec<OfRank>, Error> {
     let mut batch = Batch::new();
     for OfRank { rank, walked } in own {
-        // Keys are texts and numbers, so nothing can fail.
-        put_bytes(&mut batch, &serde_json::to_vec(&(rank, walked)).unwrap_or_default());
+        // Nothing can fail where bytes are appended to a list.
+        put_bytes(&mut batch, &postcard::to_allocvec(&(rank, walked)).unwrap_or_default());
     }
     let mut ranks = Vec::new();
     for words in crate::exchange::gather(exchange, batch)? {
         let mut reader = BatchReader::new(&words);
         while !reader.is_empty() {
-            match serde_json::from_slice(&reader.bytes()) {
+            match postcard::from_bytes(&reader.bytes()) {
                 Ok((rank, walked)) => ranks.push(OfRank { rank, walked }),
                 Err(error) => unreachable!("{error}"),
             }

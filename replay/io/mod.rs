@@ -89,9 +89,9 @@ impl Asked {
         parts.busiest = busiest(&moved, &parts.files);
         let of_ranks = |ranks: &Vec<Vec<Beneath>>| bottoms(ranks.iter().map(Vec::as_slice));
         parts.bottoms = beneath.iter().map(|(file, ranks)| (*file, of_ranks(ranks))).collect();
-        parts.reads =
-            observed.transfers.iter().filter_map(|(file, list)| Some((*file, of_file(list)?))).collect();
-        parts.heat = Some(heat(&observed.transfers, 0, parts.run, trace.processes.len() as u64));
+        let reads_of = |file: &u32| Some((*file, reads_of(&observed.of_file(*file)?)?));
+        parts.reads = observed.transfers.keys().filter_map(reads_of).collect();
+        parts.heat = heat(&observed.transfers, 0, parts.run, trace.processes.len() as u64);
         let files = parts.files.clone();
         let mut model = Model::new(parts);
         let options = &self.options;
@@ -117,7 +117,7 @@ fn busiest(moved: &BTreeMap<(u32, u32), u64>, files: &Files) -> BTreeMap<String,
 }
 
 /// What was read of a file, by all ranks; `None` if it is unknown where.
-fn of_file(transfers: &[Transfer]) -> Option<Reads> {
+fn reads_of(transfers: &[Transfer]) -> Option<Reads> {
     if transfers.iter().any(|transfer| transfer.size > 0 && transfer.pieces.is_empty()) {
         return None;
     }

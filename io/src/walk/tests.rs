@@ -37,7 +37,7 @@ fn id(handle: u64) -> Id {
 }
 
 fn opened() -> Walk {
-    let mut walk = Walk::new(3, Settings { gap: 4, transfers: true, small_bytes: 1 << 20 });
+    let mut walk = Walk::new(3, Settings { gap: 4, transfers: 1 << 20, small_bytes: 1 << 20 });
     walk.create(1, &OPENING);
     walk
 }
@@ -53,7 +53,7 @@ type Pieces = Vec<(u64, u64)>;
 /// Where the pieces of all transfers are, and findings.
 fn pieces(walk: Walk) -> (Pieces, Vec<(Finding, u64)>) {
     let walked = walk.finish();
-    let pieces = walked.transfers.into_values().flatten().flat_map(|it| it.pieces).collect();
+    let pieces = walked.transfers.values().flat_map(Transfers::iter).flat_map(|it| it.pieces).collect();
     (pieces, walked.findings.0.into_iter().collect())
 }
 
@@ -145,7 +145,7 @@ fn appending_begins_at_the_end() {
     let walked = walk.finish();
     assert_eq!(walked.findings.0, BTreeMap::from([(Finding::UnknownOffset, 1)]));
     assert_eq!((walked.facts[&7].opens, walked.facts[&7].size), (3, Some(50)));
-    let first = |it: &Transfer| (it.opening, it.pieces.first().map(|piece| piece.0));
+    let first = |it: Transfer| (it.opening, it.pieces.first().map(|piece| piece.0));
     let places: Vec<_> = walked.transfers[&7].iter().map(first).collect();
     assert_eq!(places, [(2, Some(50)), (2, Some(70)), (2, Some(78)), (3, None)]);
 }
@@ -155,7 +155,7 @@ fn opening_of_a_library_within_one_of_the_program_is_none_of_its_own() {
     let below = Opening { layer: Layer::Posix, is_nested: true, ..OPENING };
     // A rank of ROMIO opens twice, to make the file and to access it; the others once.
     let openings = [1, 2].map(|times| {
-        let mut walk = Walk::new(3, Settings { gap: 4, transfers: true, small_bytes: 1 << 20 });
+        let mut walk = Walk::new(3, Settings { gap: 4, transfers: 1 << 20, small_bytes: 1 << 20 });
         for handle in 0..times {
             walk.create(10 + handle, &below);
         }
@@ -164,7 +164,7 @@ fn opening_of_a_library_within_one_of_the_program_is_none_of_its_own() {
         transfer(&mut walk, 1, 8);
         let walked = walk.finish();
         assert_eq!(walked.facts[&7].opens, 1);
-        (walked.transfers[&7][0].opening, walked.simple)
+        (walked.transfers[&7].iter().next().unwrap().opening, walked.simple)
     });
     assert_eq!((openings[0].0, &openings[0].1), (1, &openings[1].1));
 }
@@ -204,7 +204,7 @@ fn what_cannot_be_is_found_and_survived() {
 
 #[test]
 fn offsets_of_unknown_views_are_taken_as_consecutive() {
-    let mut walk = Walk::new(0, Settings { gap: 4, transfers: false, small_bytes: 1 << 20 });
+    let mut walk = Walk::new(0, Settings { gap: 4, transfers: 0, small_bytes: 1 << 20 });
     walk.create(1, &Opening { has_views: false, ..OPENING });
     for at in 0..12 {
         walk.begin(
@@ -220,7 +220,7 @@ fn offsets_of_unknown_views_are_taken_as_consecutive() {
 
 #[test]
 fn operation_that_never_completes_holds_a_bounded_number_of_others() {
-    let mut walk = Walk::new(0, Settings { gap: 4, transfers: false, small_bytes: 1 << 20 });
+    let mut walk = Walk::new(0, Settings { gap: 4, transfers: 0, small_bytes: 1 << 20 });
     walk.create(1, &OPENING);
     let never = Id { number: 7, ..id(1) };
     walk.begin(never, &BEGIN);

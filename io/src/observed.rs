@@ -26,7 +26,9 @@ impl Observed {
         if lists.iter().any(Transfers::are_too_many) {
             return None;
         }
-        Some(lists.iter().flat_map(Transfers::iter).collect())
+        let mut all = Vec::with_capacity(lists.iter().map(Transfers::len).sum());
+        lists.iter().for_each(|list| all.extend(list.iter()));
+        Some(all)
     }
 
     /// Adds a rank, and takes what nothing else needs from what came out of its records.

@@ -97,6 +97,16 @@ impl Transfers {
         }
     }
 
+    /// How many are kept.
+    pub fn len(&self) -> usize {
+        if self.are_too_many() { 0 } else { usize::try_from(self.count).unwrap_or(0) }
+    }
+
+    /// Whether none is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Bytes that all of them have moved.
     pub fn bytes(&self) -> u64 {
         self.bytes

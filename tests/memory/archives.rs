@@ -304,7 +304,51 @@ fn epochs(hostile: &mut Hostile) {
     }
 }
 
-pub(crate) const ARCHIVES: [(&str, Make); 19] = [
+/// Operations of [`operations_of_a_byte`].
+pub(crate) const OPERATIONS: u64 = 200_000;
+
+/// One rank reads a file byte by byte.
+pub(crate) fn operations_of_a_byte(hostile: &mut Hostile) {
+    const READ: u8 = 0;
+    hostile.define(Definition::String { reference: 10, string: b"POSIX" });
+    hostile.define(Definition::IoParadigm {
+        reference: 0,
+        identification: 10,
+        name: 10,
+        io_paradigm_class: 0,
+        io_paradigm_flags: 0,
+        properties: List::from(&[][..]),
+    });
+    hostile.define(Definition::IoRegularFile { reference: 0, name: 3, scope: 0 });
+    hostile.define(Definition::IoHandle {
+        reference: 0,
+        name: 3,
+        file: 0,
+        io_paradigm: 0,
+        io_handle_flags: 0,
+        comm: UNDEFINED,
+        parent: UNDEFINED,
+    });
+    hostile.region(0, 3, false);
+    hostile.events_at(0, |write| {
+        write(0, Event::Enter { region: 0 });
+        write(0, Event::IoCreateHandle { handle: 0, mode: 0, creation_flags: 0, status_flags: 0 });
+        for matching_id in 0..OPERATIONS {
+            // Some take longer than others.
+            let begin = 1000 * matching_id;
+            let (handle, end) = (0, begin + 100 + matching_id % 7);
+            let (mode, operation_flags, bytes_request) = (READ, 0, 1);
+            write(
+                begin,
+                Event::IoOperationBegin { handle, mode, operation_flags, bytes_request, matching_id },
+            );
+            write(end, Event::IoOperationComplete { handle, bytes_result: 1, matching_id });
+        }
+        write(1000 * OPERATIONS, Event::Leave { region: 0 });
+    });
+}
+
+pub(crate) const ARCHIVES: [(&str, Make); 20] = [
     ("nested calls", nested_calls),
     ("many call paths and many threads", many_call_paths_and_many_threads),
     ("communicators of one large group", communicators_of_one_large_group),
@@ -317,6 +361,7 @@ pub(crate) const ARCHIVES: [(&str, Make); 19] = [
     ("channels of one message", channels_of_one_message),
     ("requests that are never completed", requests_that_are_never_completed),
     ("calls of one message", calls_of_one_message),
+    ("operations of a byte", operations_of_a_byte),
     ("collective operations", collective_operations),
     ("collective operations in which some move nothing", collective_operations_in_which_some_move_nothing),
     ("barriers that wait for many functions", barriers_that_wait_for_many_functions),

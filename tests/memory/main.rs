@@ -8,8 +8,9 @@ mod hostile; // writes an archive
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use archives::{ARCHIVES, Make};
+use archives::{ARCHIVES, Make, OPERATIONS, operations_of_a_byte};
 use hostile::Hostile;
+use io_model::Model;
 use otf2::Archive;
 use peak_alloc::PeakAlloc;
 use replay::assignment::Owners;
@@ -17,6 +18,7 @@ use replay::clock_correction::{self, correct};
 use replay::exchange::Solo;
 use replay::findings::Findings;
 use replay::formulas::Formulas;
+use replay::io::{IoOptions, OutputFile};
 use replay::matching;
 use replay::memory::Memory;
 use replay::metrics::Metrics;
@@ -107,6 +109,30 @@ fn hostile_archive_takes_no_more_memory_than_promised() {
         }
     }
     assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[test]
+fn model_of_operations_of_a_byte_takes_150_bytes_for_each() {
+    let _alone = ALONE.lock();
+    let (directory, experiment, _) = written(operations_of_a_byte);
+    let model = directory.path().join("model.json");
+    let peak = |files: Vec<OutputFile>| {
+        let options = Options {
+            report: Some(directory.path().join("report.cubex")),
+            force: true,
+            io_model: IoOptions { files, ..IoOptions::default() },
+            ..Options::new(&experiment)
+        };
+        let (outcome, peak) = peak_of(|| analyze(&options, &mut Solo, &mut Progress::silent()));
+        outcome.unwrap();
+        peak
+    };
+    let without = peak(Vec::new());
+    let with = peak(vec![OutputFile::of_model(model.to_str().unwrap()).unwrap()]);
+    println!("{} bytes for each", with.saturating_sub(without) / OPERATIONS);
+    let made = Model::from_json(&std::fs::read_to_string(model).unwrap()).unwrap();
+    assert_eq!((made.bytes(), made.phases.len()), (OPERATIONS, 1));
+    assert!(with <= without + 150 * OPERATIONS, "{without} bytes without the model, {with} with it");
 }
 
 #[test]

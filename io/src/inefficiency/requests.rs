@@ -50,6 +50,8 @@ pub(crate) fn of_file(transfers: &[Transfer], known: &Known<'_>, limits: &Thresh
     {
         all.push(requests(Flaw::SmallRequests, &small, of));
     }
+    // There may be millions.
+    drop(small);
     // Where a place is unknown, nothing is said of it.
     let placed: Vec<&Transfer> = moved.iter().copied().filter(|it| !it.pieces.is_empty()).collect();
     let block = limits.block_bytes.max(1);
@@ -58,11 +60,13 @@ pub(crate) fn of_file(transfers: &[Transfer], known: &Known<'_>, limits: &Thresh
     if is_more(&misaligned, limits.misaligned_share) {
         all.push(requests(Flaw::Misaligned, &misaligned, of));
     }
+    drop(misaligned);
     let unordered = out_of_order(&placed);
     if is_more(&unordered, limits.out_of_order_share) && count(unordered.len()) > limits.out_of_order_requests
     {
         all.push(requests(Flaw::OutOfOrder, &unordered, of));
     }
+    drop((unordered, placed));
     all.extend(
         independent(known, limits)
             .map(|(alone, of)| found(Flaw::Independent, alone, of, share_of_run(to_f64(slowest(&moved))))),

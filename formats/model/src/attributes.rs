@@ -58,5 +58,6 @@ pub const ASSERTION: &str = "Assertion";
 /// Of the leave of a call on a file that has no record of its own: the handle of the file.
 pub const HANDLE: &str = "Handle";
 
-/// The same in traces that were recorded before 2026-12, which lack [`HANDLE`].
+/// Of the leave of a call of the C library that names a file by its path: the file. In traces that were recorded before
+/// 2026-12, which lack [`HANDLE`], a handle: the same as that.
 pub const FILE: &str = "File";

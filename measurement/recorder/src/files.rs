@@ -21,7 +21,7 @@ pub(crate) struct File {
     /// Matching number of the split collective operation that is under way, or 0, which none has; there may
     /// be one on a handle (MPI 4.0, 14.4.5).
     split: AtomicU64,
-    /// Number that it has as a deleted file, if closing it deletes it; or [`KEPT`].
+    /// Number that it has without a handle, if closing it deletes it; or [`KEPT`].
     deleted: AtomicU32,
     /// Its device and its number there; both 0 if they are not known.
     identity: [AtomicU64; 2],
@@ -71,7 +71,7 @@ pub(crate) struct OpenedFile {
 pub(crate) struct Files {
     known: Handles<File>,
     next: AtomicU32,
-    next_deleted: AtomicU32,
+    next_named: AtomicU32,
     /// Address of `PMPI_File_get_position`. An MPI library without MPI-IO lacks it, which must not prevent
     /// recording.
     get_position: Option<usize>,
@@ -86,7 +86,7 @@ impl Files {
         Files {
             known: Handles::new(),
             next: AtomicU32::new(0),
-            next_deleted: AtomicU32::new(0),
+            next_named: AtomicU32::new(0),
             get_position: symbol(c"PMPI_File_get_position"),
             get_size: symbol(c"PMPI_File_get_size"),
             datatypes: Datatypes::find(),
@@ -115,8 +115,7 @@ impl Files {
         opened: OpenedFile,
     ) {
         let OpenedFile { path, is_deleted_on_close, identity } = opened;
-        let deleted =
-            if is_deleted_on_close { self.insert_deleted(process, path.clone(), false) } else { KEPT };
+        let deleted = if is_deleted_on_close { self.insert_deleted(process, path.clone()) } else { KEPT };
         self.known.insert(handle, |file| {
             file.number.store(number, Ordering::Relaxed);
             file.split.store(0, Ordering::Relaxed);
@@ -133,18 +132,24 @@ impl Files {
         }));
     }
 
-    /// Removes a file that is about to be closed; returns the number of the handle, and the one that it has as a
-    /// deleted file if that deletes it.
+    /// Removes a file that is about to be closed; returns the number of the handle, and the one that it has
+    /// without a handle if that deletes it.
     pub(crate) fn remove(&self, handle: usize) -> Option<(u32, Option<u32>)> {
         let deleted =
             |file: &File| Some(file.deleted.load(Ordering::Relaxed)).filter(|&number| number != KEPT);
         self.known.remove(handle, |file| (file.number(), deleted(file)))
     }
 
-    /// Adds a file that has been deleted, or will be. Returns its number, which no handle has.
-    pub(crate) fn insert_deleted(&self, process: &Process, path: String, is_posix: bool) -> u32 {
-        let file = self.next_deleted.fetch_add(1, Ordering::Relaxed);
-        process.append(&JournalRecord::DeletedFile { file, path, is_posix });
+    /// Returns a number for a file that events name without a handle.
+    pub(crate) fn next_named(&self) -> u32 {
+        self.next_named.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Adds a file that MPI has deleted, or will delete. Returns its number, which no handle has.
+    pub(crate) fn insert_deleted(&self, process: &Process, path: String) -> u32 {
+        let file = self.next_named();
+        let named = journal::NamedFile { file, path, is_posix: false, is_directory: false };
+        process.append(&JournalRecord::NamedFile(named));
         file
     }
 
@@ -161,12 +166,10 @@ impl Files {
     }
 }
 
-/// Returns a path, which MPI or the C library gets, as an absolute one, without a prefix of ROMIO such as `ufs:`.
-/// It is relative to a folder, or to the working directory.
-pub(crate) fn absolute(path: &CStr, folder: Option<&[u8]>) -> String {
+/// Returns a path, which MPI gets, as an absolute one, without a prefix of ROMIO such as `ufs:`.
+pub(crate) fn absolute(path: &CStr) -> String {
     let path = Path::new(OsStr::from_bytes(without_prefix(path.to_bytes())));
-    let folder = folder.map(|folder| PathBuf::from(OsStr::from_bytes(folder)));
-    let folder = folder.or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let folder = std::env::current_dir().unwrap_or_default();
     let mut whole = PathBuf::new();
     // Without steps back, as the folder may be a link.
     folder.join(path).components().for_each(|part| whole.push(part));
@@ -211,13 +214,11 @@ mod tests {
 
     #[test]
     fn paths_are_absolute_and_prefixes_of_romio_are_no_part_of_them() {
-        let of = |path: &CStr| absolute(path, Some(b"/home/me"));
-        assert_eq!(of(c"ufs:/scratch/a"), "/scratch/a");
-        assert_eq!(of(c"pvfs2:b"), "/home/me/b");
-        assert_eq!(of(c"./dir//c"), "/home/me/dir/c");
-        assert_eq!(of(c"/scratch/a:b"), "/scratch/a:b");
-        assert_eq!(of(c"c:x"), "/home/me/c:x");
-        let here = std::env::current_dir().unwrap().join("d");
-        assert_eq!(absolute(c"d", None), here.to_string_lossy());
+        let here = |name: &str| std::env::current_dir().unwrap().join(name).to_string_lossy().into_owned();
+        assert_eq!(absolute(c"ufs:/scratch/a"), "/scratch/a");
+        assert_eq!(absolute(c"pvfs2:b"), here("b"));
+        assert_eq!(absolute(c"./dir//c"), here("dir/c"));
+        assert_eq!(absolute(c"/scratch/a:b"), "/scratch/a:b");
+        assert_eq!(absolute(c"c:x"), here("c:x"));
     }
 }

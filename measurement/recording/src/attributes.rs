@@ -24,6 +24,8 @@ pub const STRING: u8 = 11;
 pub const GROUP: u8 = 15;
 /// OTF2's type of references to communicators.
 pub const COMM: u8 = 17;
+/// OTF2's type of references to files.
+pub const IO_FILE: u8 = 23;
 /// OTF2's type of references to handles of files.
 pub const IO_HANDLE: u8 = 24;
 
@@ -81,6 +83,8 @@ pub const HINTS: u32 = 23;
 pub const FILE_SIZE: u32 = 24;
 /// Number of the attribute with the calls of functions of ISO C that an operation stands for.
 pub const CALLS: u32 = 25;
+/// Number of the attribute [`FILE`](attributes::FILE).
+pub const FILE: u32 = 26;
 
 /// All attributes, by number.
 pub const ATTRIBUTES: &[Attribute] = &[
@@ -170,6 +174,11 @@ pub const ATTRIBUTES: &[Attribute] = &[
     Attribute { name: "Hints", description: "Hints of a file that are in use: key=value;...", kind: STRING },
     Attribute { name: "FileSize", description: "Size of a file at that time, in bytes", kind: UINT64 },
     Attribute { name: "Calls", description: "Calls that an operation of ISO C stands for", kind: UINT64 },
+    Attribute {
+        name: attributes::FILE,
+        description: "File of a call that names it by its path",
+        kind: IO_FILE,
+    },
 ];
 
 #[cfg(test)]
@@ -203,5 +212,6 @@ mod tests {
             [VIEW_ETYPE, VIEW_SIZE, VIEW_EXTENT, VIEW_PIECES, VIEW_TYPE, HINTS, FILE_SIZE, CALLS].map(named),
             ["ViewEtype", "ViewSize", "ViewExtent", "ViewPieces", "ViewType", "Hints", "FileSize", "Calls"]
         );
+        assert_eq!(named(FILE), attributes::FILE);
     }
 }

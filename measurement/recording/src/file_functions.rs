@@ -45,7 +45,12 @@ functions! {
         "mkstemp" "mkstemp64" "mkostemp" "mkostemp64" "mkstemps" "mkstemps64" "mkostemps" "mkostemps64"
         "close" "close_range" "closefrom" "dup" "dup2" "dup3" "fcntl" "fcntl64" "lseek" "lseek64"
         "ftruncate" "ftruncate64" "posix_fallocate" "posix_fallocate64" "fallocate" "fallocate64"
-        "unlink" "unlinkat" "remove" "flock" "lockf" "lockf64";
+        "unlink" "unlinkat" "remove" "flock" "lockf" "lockf64"
+        "stat" "stat64" "lstat" "lstat64" "fstat" "fstat64" "fstatat" "fstatat64" "statx"
+        "__xstat" "__xstat64" "__lxstat" "__lxstat64" "__fxstat" "__fxstat64" "__fxstatat" "__fxstatat64"
+        "access" "faccessat" "statfs" "statfs64" "statvfs" "statvfs64"
+        "rename" "renameat" "renameat2" "mkdir" "mkdirat" "rmdir" "link" "symlink" "opendir" "closedir"
+        "truncate" "truncate64";
     POSIX FILE_IO:
         "read" "write" "pread" "pread64" "pwrite" "pwrite64" "readv" "writev"
         "preadv" "preadv64" "pwritev" "pwritev64" "preadv2" "preadv64v2" "pwritev2" "pwritev64v2"

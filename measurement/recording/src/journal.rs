@@ -97,16 +97,8 @@ pub enum JournalRecord {
     File(File),
     /// A file was opened by a function of the C library.
     Descriptor(Descriptor),
-    /// A file was deleted, or will be when it is closed.
-    DeletedFile {
-        /// Its number in the process. Handles have none of these numbers: a file is known by its path.
-        file: u32,
-        /// Path of the file.
-        path: String,
-        /// Whether that was done by a function of the C library, not by MPI-IO.
-        #[serde(default)]
-        is_posix: bool,
-    },
+    /// A file that events name without a handle.
+    NamedFile(NamedFile),
     /// A string that events refer to.
     Text {
         /// Its number: the first is behind the program's arguments, of which the first is 1, and each next one is one
@@ -259,6 +251,21 @@ pub struct Descriptor {
     /// Whether it is a stream of ISO C.
     #[serde(default)]
     pub is_stream: bool,
+}
+
+/// A file that was deleted, will be when it is closed, or that a call was for by its path.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NamedFile {
+    /// Its number in the process. Handles have none of these numbers: a file is known by its path.
+    pub file: u32,
+    /// Path of the file.
+    pub path: String,
+    /// Whether a function of the C library did that, not MPI-IO.
+    #[serde(default)]
+    pub is_posix: bool,
+    /// Whether it is a directory.
+    #[serde(default)]
+    pub is_directory: bool,
 }
 
 /// A Cartesian topology of a communicator.

@@ -266,9 +266,13 @@ fn share_files(shared: &mut SharedObjects, processes: &[Process], notices: &mut 
             });
             shared.of[at].handles.insert(local, number);
         }
-        for (&local, (path, is_posix)) in &process.deleted {
-            shared.of[at].files.insert(local, shared.paths.number(path));
-            shared.has_posix |= is_posix;
+        for (&local, named) in &process.named {
+            let file = shared.paths.number(&named.path);
+            shared.of[at].files.insert(local, file);
+            shared.has_posix |= named.is_posix;
+            if named.is_directory {
+                shared.directories.insert(file);
+            }
         }
     }
 }
@@ -421,11 +425,14 @@ mod tests {
         processes[0]
             .files
             .insert(0, journal::File { handle: 0, key: 2, path: "/f".into(), communicator: WORLD });
-        processes[1].deleted.insert(0, ("/g".into(), false));
-        processes[1].deleted.insert(1, ("/f".into(), false));
+        let named = |file, path: &str, is_directory| {
+            let path = path.into();
+            (file, journal::NamedFile { file, path, is_posix: false, is_directory })
+        };
+        processes[1].named.extend([named(0, "/g", true), named(1, "/f", false)]);
         let shared = share(&processes, &mut Notices::default());
         assert_eq!(shared.handles, [Handle { file: 0, access: FileAccess::Mpi(WORLD), parent: None }]);
-        assert!(!shared.has_posix);
+        assert!(!shared.has_posix && shared.directories == BTreeSet::from([1]));
         assert_eq!(shared.of[1].files, Numbers::from([(0, 1), (1, 0)]));
         assert!(shared.paths.iter().eq(["/f", "/g"]));
     }

@@ -7,7 +7,7 @@ use super::notices::Notices;
 use crate::Error;
 use recording::journal::{
     ClockCalibration, ClockOffset, Communicator, Descriptor, File, JournalRecord, LoopSearch, Module,
-    ProfileRequest, Region, Topology, Window,
+    NamedFile, ProfileRequest, Region, Topology, Window,
 };
 use recording::layout;
 use recording::settings::EventRecords;
@@ -55,8 +55,8 @@ pub(crate) struct Process {
     pub(crate) files: BTreeMap<u32, File>,
     /// Files that functions of the C library have opened.
     pub(crate) descriptors: BTreeMap<u32, Descriptor>,
-    /// Paths of files that were deleted, and whether by functions of the C library.
-    pub(crate) deleted: BTreeMap<u32, (String, bool)>,
+    /// Files that events name without a handle.
+    pub(crate) named: BTreeMap<u32, NamedFile>,
     /// Strings that events refer to, behind those of program and arguments.
     pub(crate) texts: Vec<String>,
     pub(crate) topologies: Vec<Topology>,
@@ -247,8 +247,8 @@ fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
         JournalRecord::Descriptor(descriptor) => {
             process.descriptors.insert(descriptor.handle, descriptor);
         }
-        JournalRecord::DeletedFile { file, path, is_posix } => {
-            process.deleted.insert(file, (path, is_posix));
+        JournalRecord::NamedFile(named) => {
+            process.named.insert(named.file, named);
         }
         JournalRecord::Text { string, text } => {
             let next = 1 + process.arguments.len() + process.texts.len();

@@ -120,7 +120,7 @@ pub(crate) fn delete(
     if result as i32 == 0 {
         // SAFETY: the path is a string, which MPI has read.
         let path = unsafe { CStr::from_ptr(arguments.values[0] as *const c_char) };
-        let file = process.files.insert_deleted(process, absolute(path, None), false);
+        let file = process.files.insert_deleted(process, absolute(path));
         record::io_delete_file(&mut call.thread.events, time, MPI_IO, file.into());
     }
     result
@@ -220,7 +220,7 @@ pub(crate) fn has_inner_calls() -> bool {
 /// Returns the path of a file that MPI has opened: the one that the C library's files have, if these are recorded,
 /// so that both are one file.
 fn canonical(path: &CStr) -> String {
-    let path = absolute(path, None);
+    let path = absolute(path);
     let links = if has_inner_calls() { std::fs::canonicalize(&path).ok() } else { None };
     links.map_or(path, |path| path.to_string_lossy().into_owned())
 }

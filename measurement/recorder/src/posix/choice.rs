@@ -82,59 +82,49 @@ impl FileState {
     pub(crate) fn of_descriptor(descriptor: i32) -> Option<FileState> {
         // SAFETY: all bytes zero are a value, which the call replaces.
         let mut status: libc::stat = unsafe { std::mem::zeroed() };
-        // SAFETY: the status is writable.
-        let failed = unsafe { libc::fstat(descriptor, &mut status) };
+        // SAFETY: the status is writable. The system itself is called, not a function that is recorded (F1).
+        let failed = unsafe { libc::syscall(libc::SYS_fstat, descriptor, &raw mut status) };
         if failed == 0 { FileState::new(&status) } else { None }
     }
 
     /// Returns the state of a file by its name.
     pub(crate) fn of_path(path: &CStr) -> Option<FileState> {
+        match Found::at(libc::AT_FDCWD, path) {
+            Found::File(state) => Some(state),
+            Found::Nothing | Found::Other => None,
+        }
+    }
+}
+
+/// What is at a path.
+pub(crate) enum Found {
+    Nothing,
+    /// Neither a regular file nor a directory.
+    Other,
+    File(FileState),
+}
+
+impl Found {
+    /// Looks what is at a path, which may be relative to an open folder.
+    pub(crate) fn at(folder: i32, path: &CStr) -> Found {
         // SAFETY: all bytes zero are a value, which the call replaces.
         let mut status: libc::stat = unsafe { std::mem::zeroed() };
-        // SAFETY: the path ends with a NUL, and the status is writable.
-        let failed = unsafe { libc::stat(path.as_ptr(), &mut status) };
-        if failed == 0 { FileState::new(&status) } else { None }
-    }
-}
-
-/// Room for a path.
-const PATH: usize = 4096;
-
-/// The path of an open file.
-pub(crate) struct OpenPath {
-    bytes: [u8; PATH],
-    length: usize,
-}
-
-impl OpenPath {
-    /// Asks the system, which does not look at the file again; `None` if the file has none.
-    pub(crate) fn of_descriptor(descriptor: i32) -> Option<OpenPath> {
-        let mut name = [0u8; 32];
-        let begin = b"/proc/self/fd/";
-        name[..begin.len()].copy_from_slice(begin);
-        let mut digits = [0u8; 10];
-        let (mut rest, mut count) = (u32::try_from(descriptor).ok()?, 0);
-        while rest > 0 || count == 0 {
-            digits[count] = b'0' + (rest % 10) as u8;
-            (rest, count) = (rest / 10, count + 1);
+        // SAFETY: the path ends with a NUL, and the status is writable; the system itself is called, as above.
+        let failed =
+            unsafe { libc::syscall(libc::SYS_newfstatat, folder, path.as_ptr(), &raw mut status, 0) };
+        match FileState::new(&status) {
+            _ if failed != 0 => Found::Nothing,
+            Some(state) => Found::File(state),
+            None => Found::Other,
         }
-        for at in 0..count {
-            name[begin.len() + at] = digits[count - 1 - at];
-        }
-        let mut path = OpenPath { bytes: [0; PATH], length: 0 };
-        // SAFETY: the name ends with a NUL, and there is room for so many bytes.
-        let length = unsafe { libc::readlink(name.as_ptr().cast(), path.bytes.as_mut_ptr().cast(), PATH) };
-        path.length = usize::try_from(length).ok().filter(|&length| length < PATH)?;
-        path.get().starts_with(b"/").then_some(path)
-    }
-
-    pub(crate) fn get(&self) -> &[u8] {
-        &self.bytes[..self.length]
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CString;
+    use std::os::fd::AsRawFd;
+
     use super::*;
 
     fn choice(exclude: &str, include: &str) -> FileChoice {
@@ -169,17 +159,18 @@ mod tests {
     }
 
     #[test]
-    fn open_files_have_their_paths_and_pipes_have_no_state() {
-        let folder = std::env::temp_dir().canonicalize().unwrap();
-        let path = folder.join(format!("replay-choice-{}", std::process::id()));
+    fn files_have_states_and_pipes_have_none() {
+        let path = std::env::temp_dir().join(format!("replay-choice-{}", std::process::id()));
         let file = std::fs::File::create(&path).unwrap();
         file.set_len(17).unwrap();
-        let descriptor = std::os::fd::AsRawFd::as_raw_fd(&file);
-        let state = FileState::of_descriptor(descriptor).unwrap();
+        let state = FileState::of_descriptor(file.as_raw_fd()).unwrap();
         assert_eq!((state.size, state.is_directory), (17, false));
-        assert_eq!(OpenPath::of_descriptor(descriptor).unwrap().get(), path.as_os_str().as_bytes());
+        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
+        assert_eq!(FileState::of_path(&name).unwrap().identity, state.identity);
         std::fs::remove_file(&path).unwrap();
+        assert!(matches!(Found::at(libc::AT_FDCWD, &name), Found::Nothing));
+        assert!(matches!(Found::at(libc::AT_FDCWD, c"/dev/null"), Found::Other));
         let (reader, _writer) = std::io::pipe().unwrap();
-        assert!(FileState::of_descriptor(std::os::fd::AsRawFd::as_raw_fd(&reader)).is_none());
+        assert!(FileState::of_descriptor(reader.as_raw_fd()).is_none());
     }
 }

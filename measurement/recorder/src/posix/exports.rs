@@ -7,7 +7,8 @@ use call_paths::Registers;
 use recording::file_functions::number;
 
 use super::locks::{lock_file, lock_rest};
-use super::opening::{close, close_range, control, delete, duplicate, open};
+use super::metadata::{Deed, Place, close_folder, find, find_with, inspect, name, open_folder};
+use super::opening::{close, close_range, control, duplicate, open};
 use super::transfers::{Bytes, Transfer, between, flush, resize, seek, transfer};
 use crate::hooks::transfers::{READ, WRITE};
 
@@ -75,6 +76,18 @@ fn vector(mode: u8, descriptor: usize, array: usize, length: usize, offset: Opti
     }
 }
 
+/// A path that is relative to an open folder.
+#[inline(always)]
+fn at(folder: usize, path: usize) -> Place {
+    Place { folder: folder as i32, path }
+}
+
+/// A path that is relative to the working directory.
+#[inline(always)]
+fn here(path: usize) -> Place {
+    Place { folder: libc::AT_FDCWD, path }
+}
+
 exports! {
     "open" (path, flags, mode): open(path, flags as i32);
     "open64" (path, flags, mode): open(path, flags as i32);
@@ -113,9 +126,44 @@ exports! {
     "flock" (descriptor, operation): lock_file((descriptor as i32, operation as i32));
     "lockf" (descriptor, command, length): lock_rest((descriptor as i32, command as i32));
     "lockf64" (descriptor, command, length): lock_rest((descriptor as i32, command as i32));
-    "unlink" (path): delete(libc::AT_FDCWD, path);
-    "unlinkat" (folder, path, flags): delete(folder as i32, path);
-    "remove" (path): delete(libc::AT_FDCWD, path);
+    "unlink" (path): name(here(path), Deed::Deletes);
+    "unlinkat" (folder, path, flags): name(at(folder, path), Deed::Deletes);
+    "remove" (path): name(here(path), Deed::Deletes);
+    "stat" (path, status): find(here(path));
+    "stat64" (path, status): find(here(path));
+    "lstat" (path, status): find(here(path));
+    "lstat64" (path, status): find(here(path));
+    "fstat" (descriptor, status): inspect(descriptor as i32);
+    "fstat64" (descriptor, status): inspect(descriptor as i32);
+    "fstatat" (folder, path, status, flags): find_with(at(folder, path), flags as i32);
+    "fstatat64" (folder, path, status, flags): find_with(at(folder, path), flags as i32);
+    "statx" (folder, path, flags, mask, status): find_with(at(folder, path), flags as i32);
+    "__xstat" (version, path, status): find(here(path));
+    "__xstat64" (version, path, status): find(here(path));
+    "__lxstat" (version, path, status): find(here(path));
+    "__lxstat64" (version, path, status): find(here(path));
+    "__fxstat" (version, descriptor, status): inspect(descriptor as i32);
+    "__fxstat64" (version, descriptor, status): inspect(descriptor as i32);
+    "__fxstatat" (version, folder, path, status, flags): find_with(at(folder, path), flags as i32);
+    "__fxstatat64" (version, folder, path, status, flags): find_with(at(folder, path), flags as i32);
+    "access" (path, mode): find(here(path));
+    "faccessat" (folder, path, mode, flags): find_with(at(folder, path), flags as i32);
+    "statfs" (path, status): find(here(path));
+    "statfs64" (path, status): find(here(path));
+    "statvfs" (path, status): find(here(path));
+    "statvfs64" (path, status): find(here(path));
+    "rename" (from, to): name(here(from), Deed::Finds(here(to)));
+    "renameat" (folder, from, other, to): name(at(folder, from), Deed::Finds(at(other, to)));
+    "renameat2" (folder, from, other, to, flags): name(at(folder, from), Deed::Finds(at(other, to)));
+    "mkdir" (path, mode): name(here(path), Deed::Folder);
+    "mkdirat" (folder, path, mode): name(at(folder, path), Deed::Folder);
+    "rmdir" (path): name(here(path), Deed::Folder);
+    "link" (from, to): find(here(from));
+    "symlink" (to, path): name(here(path), Deed::Links);
+    "opendir" (path): open_folder(path);
+    "closedir" (stream): close_folder(stream);
+    "truncate" (path, size): name(here(path), Deed::Resizes(size as u64));
+    "truncate64" (path, size): name(here(path), Deed::Resizes(size as u64));
     "read" (descriptor, buffer, bytes): transfer(plain(READ, descriptor, bytes, None));
     "write" (descriptor, buffer, bytes): transfer(plain(WRITE, descriptor, bytes, None));
     "pread" (descriptor, buffer, bytes, offset): transfer(plain(READ, descriptor, bytes, Some(offset)));

@@ -1,13 +1,15 @@
 //! Handles of files in the trace. Openings of one file with one descriptor have one, whichever comes again: it is
 //! in the journal once.
 
+use std::ffi::CStr;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use recording::journal::{self, JournalRecord};
 use recording::settings::Settings;
 
-use super::choice::FileChoice;
+use super::choice::{FileChoice, Found};
+use crate::handles::Handles;
 use crate::key;
 use crate::process::Process;
 use crate::shared::Shared;
@@ -15,9 +17,12 @@ use crate::shared::Shared;
 /// The files of the process.
 pub(crate) struct PosixFiles {
     pub(crate) choice: FileChoice,
-    /// Numbers of handles, and of files that are deleted, by what they consist of.
+    /// Numbers of handles by what they consist of.
     handles: Shared<AtomicU32>,
-    deleted: Shared<AtomicU32>,
+    /// Numbers of files that calls name without a handle, or [`NOT_RECORDED`], by their paths and what is known of them.
+    named: Shared<AtomicU32>,
+    /// Numbers of directories that are being read, by the addresses that `opendir` has returned.
+    pub(super) folders: Handles<AtomicU32>,
     /// What has become of openings, by what the program has passed and what it got: the number of the handle, or
     /// [`NOT_RECORDED`].
     openings: Shared<AtomicU32>,
@@ -25,6 +30,16 @@ pub(crate) struct PosixFiles {
 
 /// Of openings of files that are not recorded.
 const NOT_RECORDED: u32 = u32::MAX;
+
+/// What is at the path of a file.
+pub(super) enum Kind<'a> {
+    /// A directory.
+    Folder,
+    /// A file, or nothing any more.
+    Plain,
+    /// What the system finds by a path that may be relative to an open folder.
+    At(i32, &'a CStr),
+}
 
 /// A handle that is opened.
 #[derive(Clone, Copy)]
@@ -41,7 +56,13 @@ pub(crate) struct Opening<'a> {
 impl PosixFiles {
     pub(crate) fn new(settings: &Settings, experiment: &Path) -> PosixFiles {
         let choice = FileChoice::new(settings, experiment);
-        PosixFiles { choice, handles: Shared::new(), deleted: Shared::new(), openings: Shared::new() }
+        PosixFiles {
+            choice,
+            handles: Shared::new(),
+            named: Shared::new(),
+            folders: Handles::new(),
+            openings: Shared::new(),
+        }
     }
 
     /// Returns the number of the handle of an opening, `None` if the file is not recorded. The first time `find` finds
@@ -85,12 +106,36 @@ impl PosixFiles {
         known.map(|number| number.load(Ordering::Relaxed))
     }
 
-    /// Returns the number of a file that is deleted; `None` without memory.
-    pub(crate) fn deleted(&self, process: &Process, path: &[u8]) -> Option<u32> {
-        let known = self.deleted.get_or_insert(key::of_bytes(path), |number| {
-            let path = String::from_utf8_lossy(path).into_owned();
-            number.store(process.files.insert_deleted(process, path, true), Ordering::Relaxed);
+    /// Returns the number of a file that a call names by its path; `None` if it is not recorded, being neither a regular
+    /// file nor a directory, or without memory. The first time the system is asked what it is, if the call does not tell.
+    pub(super) fn named(&self, process: &Process, path: &[u8], kind: &Kind<'_>) -> Option<u32> {
+        let known = match kind {
+            Kind::Folder => 0,
+            Kind::Plain => 1,
+            Kind::At(..) => 2,
+        };
+        let key = key::of(&[key::of_bytes(path), known]);
+        let number = self.named.find(key).or_else(|| {
+            let is_directory = match *kind {
+                Kind::Folder => Some(true),
+                Kind::Plain => Some(false),
+                Kind::At(folder, path) => match Found::at(folder, path) {
+                    Found::File(state) => Some(state.is_directory),
+                    Found::Nothing => Some(false),
+                    Found::Other => None,
+                },
+            };
+            self.named.get_or_insert(key, |number| {
+                let Some(is_directory) = is_directory else {
+                    return number.store(NOT_RECORDED, Ordering::Relaxed);
+                };
+                let file = process.files.next_named();
+                number.store(file, Ordering::Relaxed);
+                let path = String::from_utf8_lossy(path).into_owned();
+                let named = journal::NamedFile { file, path, is_posix: true, is_directory };
+                process.append(&JournalRecord::NamedFile(named));
+            })
         });
-        known.map(|number| number.load(Ordering::Relaxed))
+        number.map(|number| number.load(Ordering::Relaxed)).filter(|&number| number != NOT_RECORDED)
     }
 }

@@ -5,9 +5,9 @@
 //! | `exports`, `next` | the functions that `libreplay_io.so` jumps to, and the next ones of these names |
 //! | `access` | a call between its enter and its leave |
 //! | `descriptors` | files that are recorded, by their descriptors |
-//! | `choice` | which files are recorded |
+//! | `choice`, `paths` | which files are recorded, by their absolute paths |
 //! | `handles` | their handles in the trace |
-//! | `opening`, `transfers`, `locks` | what the calls do |
+//! | `opening`, `transfers`, `locks`, `metadata` | what the calls do |
 //! | `inner` | calls that MPI makes on its files |
 //!
 //! The rules, with the numbers of io.md, 2.7:
@@ -26,8 +26,10 @@ pub(crate) mod exports;
 pub(crate) mod handles;
 pub(crate) mod inner;
 mod locks;
+mod metadata;
 pub(crate) mod next;
 pub(crate) mod opening;
+pub(crate) mod paths;
 mod transfers;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Opening, duplicating, closing and deleting files.
+//! Opening, duplicating and closing files.
 
 use std::ffi::{CStr, c_char};
 
@@ -6,16 +6,14 @@ use call_paths::Registers;
 use recording::attributes::{FILE_SIZE, UINT64};
 
 use super::access::{Access, by_descriptor};
-use super::choice::{FileState, OpenPath};
+use super::choice::FileState;
 use super::descriptors::{self, OpenFile};
 use super::handles::Opening;
 use super::keeping_errno;
 use super::locks::lock_range;
+use super::paths::AbsolutePath;
 use crate::clock::now;
 use crate::record;
-
-/// The reference of POSIX among the paradigms of the archive.
-const POSIX: u8 = 1;
 
 /// OTF2's `IoCreationFlag` for flags of `open`.
 const CREATION: [(i32, u64); 7] = [
@@ -169,7 +167,7 @@ pub(crate) fn handle(
     };
     let process = access.process();
     process.posix.opening((passed.to_bytes(), state.identity), (descriptor, parent, is_stream), || {
-        let path = OpenPath::of_descriptor(descriptor)?;
+        let path = AbsolutePath::of_descriptor(descriptor)?;
         let is_recorded = parent.is_some() || process.posix.choice.admits(path.get());
         let is_directory = state.is_directory;
         let opening = Opening { path: path.get(), descriptor, parent, is_directory, is_stream };
@@ -255,7 +253,7 @@ fn duplicated((function, registers): (u32, Registers), begin: u64, from: i32, fl
     }
     let Some(mut access) = Access::lock() else { return };
     let process = access.process();
-    let path = file.and_then(|_| OpenPath::of_descriptor(to));
+    let path = file.and_then(|_| AbsolutePath::of_descriptor(to));
     let copy = file.zip(path).and_then(|(file, path)| {
         let is_directory = FileState::of_descriptor(to)?.is_directory;
         let opening =
@@ -303,57 +301,9 @@ pub(super) fn control(
     }
 }
 
-/// Makes a call that deletes a file, by a path that is relative to a folder.
-#[inline(always)]
-pub(super) fn delete(
-    function: u32,
-    registers: Registers,
-    folder: i32,
-    path: usize,
-    real: impl FnOnce() -> usize,
-) -> usize {
-    if !super::is_on() {
-        return real();
-    }
-    let begin = now();
-    let result = real();
-    // SAFETY: the function has returned right now, and has read the path or found nothing at its address.
-    keeping_errno(|| unsafe { deleted((function, registers), begin, (folder, path), result as i32 == 0) });
-    result
-}
-
-/// Records that a file was deleted, or could not be.
-///
-/// # Safety
-/// As for [`read`].
-#[inline(never)]
-unsafe fn deleted(
-    (function, registers): (u32, Registers),
-    begin: u64,
-    (folder, path): (i32, usize),
-    is_gone: bool,
-) {
-    let end = now();
-    // SAFETY: the caller guarantees the string.
-    let Some(path) = (unsafe { read(path) }) else { return };
-    // What MPI deletes has a record of MPI.
-    let Some(mut access) = Access::lock().filter(|access| !access.is_inner) else { return };
-    let process = access.process();
-    let folder = if folder == libc::AT_FDCWD { None } else { OpenPath::of_descriptor(folder) };
-    let path = crate::files::absolute(path, folder.as_ref().map(OpenPath::get));
-    if !process.posix.choice.admits(path.as_bytes()) {
-        return;
-    }
-    access.enter(registers, function, begin);
-    let end = access.end_at(end);
-    if is_gone && let Some(file) = process.posix.deleted(process, path.as_bytes()) {
-        record::io_delete_file(&mut access.thread().events, end, POSIX, file.into());
-    }
-}
-
 /// Whether this is a child that `vfork` has made: it shares the table with its parent, but not the descriptors
 /// (io.md, 2.7, F6).
-fn is_foreign() -> bool {
+pub(super) fn is_foreign() -> bool {
     let own = crate::process::current().map(|process| process.id);
     own != Some(std::process::id())
 }

@@ -14,9 +14,10 @@ use super::streams::{self, Counted, Kept};
 use crate::clock::now;
 use crate::hooks::transfers::WRITE;
 use crate::posix::access::Access;
-use crate::posix::choice::{FileState, OpenPath};
+use crate::posix::choice::FileState;
 use crate::posix::descriptors::{self, OpenFile};
 use crate::posix::handles::Opening;
+use crate::posix::paths::AbsolutePath;
 use crate::posix::{is_on, keeping_errno, opening};
 use crate::process;
 use crate::record;
@@ -188,7 +189,7 @@ fn handle(access: &Access, passed: Option<&CStr>, descriptor: i32, state: FileSt
         return opening::handle(access, passed, (descriptor, true), state);
     }
     let process = access.process();
-    let path = OpenPath::of_descriptor(descriptor)?;
+    let path = AbsolutePath::of_descriptor(descriptor)?;
     if access.is_inner || !process.posix.choice.admits(path.get()) {
         return None;
     }
@@ -200,7 +201,7 @@ fn handle(access: &Access, passed: Option<&CStr>, descriptor: i32, state: FileSt
 /// Returns the file of the descriptor below a stream.
 fn below(access: &Access, kept: Kept, descriptor: i32) -> Option<OpenFile> {
     let process = access.process();
-    let path = OpenPath::of_descriptor(descriptor)?;
+    let path = AbsolutePath::of_descriptor(descriptor)?;
     let parent = Some(kept.handle);
     let is_directory = FileState::of_descriptor(descriptor)?.is_directory;
     let opening = Opening { path: path.get(), descriptor, parent, is_directory, is_stream: false };
@@ -304,7 +305,8 @@ fn keep_open(stream: usize, file: File) -> Option<()> {
     let process = process::current()?;
     let descriptor = file.descriptor();
     let state = FileState::of_descriptor(descriptor).filter(|state| !state.is_directory)?;
-    let path = OpenPath::of_descriptor(descriptor).filter(|path| process.posix.choice.admits(path.get()))?;
+    let path =
+        AbsolutePath::of_descriptor(descriptor).filter(|path| process.posix.choice.admits(path.get()))?;
     let opening =
         Opening { path: path.get(), descriptor, parent: None, is_directory: false, is_stream: true };
     let handle = process.posix.handle(process, opening)?;

@@ -13,6 +13,7 @@ mod file_costs; // waiting for file I/O, and its time elsewhere, are what progra
 mod file_io; // phases of file I/O are those of the program
 mod file_kernels; // phases of kernels of IOR and BT-IO, and of other shapes of access, are those of their definitions
 mod file_libraries; // phases of programs that use HDF5 and PnetCDF
+mod file_metadata; // calls that name files by their paths say which, and those that are not recorded nothing
 mod file_places; // places of transfers in files are those that the program itself writes down
 mod file_records; // records of files have the program's values
 mod file_streams; // one operation on a stream stands for many calls, and none is lost

@@ -102,6 +102,50 @@ pub(crate) fn records(experiment: &Path, functions: &[&str]) -> BTreeMap<u64, Ve
     lines
 }
 
+/// The calls of the functions with these names, by location in their order, as lines such as `truncate File=a FileSize=5`: the
+/// function, which file its leave names, by itself or with a handle, and other attributes; or `unlink Delete=a`.
+pub(crate) fn calls(experiment: &Path, functions: &[&str]) -> BTreeMap<u64, Vec<String>> {
+    let handles = handles(experiment);
+    let (mut strings, mut names, mut files) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    each_definition(experiment, |definition| match *definition {
+        Definition::String { reference, string } => {
+            strings.insert(reference, String::from_utf8_lossy(string).into_owned());
+        }
+        Definition::Attribute { reference, name, .. } => {
+            names.insert(reference, strings[&name].clone());
+        }
+        Definition::IoRegularFile { reference, name, .. }
+        | Definition::IoDirectory { reference, name, .. } => {
+            let path: &String = &strings[&name];
+            files.insert(reference, path.rsplit('/').next().unwrap_or_default().to_owned());
+        }
+        _ => {}
+    });
+    let mut lines: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    let mut deleted = None;
+    each_event(experiment, |at, event, region| match *event {
+        Event::IoDeleteFile { file, .. } => deleted = Some(file),
+        Event::CallingContextLeave { .. } => {
+            let of_call = deleted.take().map(|file| format!(" Delete={}", files[&file]));
+            let Some(function) = region.map(|region| region.name.as_str()) else { return };
+            if functions.contains(&function) {
+                let attributes = at.attributes.iter().map(|attribute| {
+                    let (name, value) = (&names[&attribute.attribute], attribute.value.map(at.mappings).bits);
+                    match (name.as_str(), u32::try_from(value)) {
+                        ("File", Ok(file)) => format!(" File={}", files[&file]),
+                        ("Handle", Ok(handle)) => format!(" Handle={}", handles[&handle].file),
+                        _ => format!(" {name}={value}"),
+                    }
+                });
+                let line = [function.to_owned()].into_iter().chain(of_call).chain(attributes).collect();
+                lines.entry(at.location).or_default().push(line);
+            }
+        }
+        _ => {}
+    });
+    lines
+}
+
 /// How many transfers there are, by location, paradigm of their handle, whether it is writing, and bytes that are moved.
 pub(crate) type Transfers = BTreeMap<(u64, String, bool, u64), u64>;
 

@@ -1,31 +1,12 @@
 //! Waiting for file I/O, and how long it takes elsewhere, on a file system of known speed (io.md 5.1, 5.4, 7.4).
 
-use std::path::PathBuf;
-
 use io_model::Model;
 use replay::io::{IoOptions, SystemsTable};
 
-use crate::support::build::{mpi, program};
 use crate::support::modelled::{analyzed, model_of, rows};
 use crate::support::record::{Invocation, Subject, analyze};
 use crate::support::report::NamedReport;
-
-/// How often times are measured: other programs on the machine can disturb them, but not every time.
-const ATTEMPTS: u32 = 3;
-
-/// A program on a file system on which a request takes a millisecond, and so many bytes a second.
-fn on_slow_files(test: &str, source: &str, arguments: &[&str], rate: &'static str) -> Option<Subject> {
-    let library: PathBuf = program(mpi(test)?, "files/slow_files.c")?.remove(0).into();
-    let library = library.to_str().unwrap().to_owned().leak();
-    let subject = Subject::new(test, source, 4, arguments)?.with("LD_PRELOAD", library);
-    Some(subject.with("SLOW_LATENCY", "1000").with("SLOW_RATE", rate))
-}
-
-/// Tries something until nothing has disturbed it.
-fn attempt(mut measure: impl FnMut() -> Result<(), String>) {
-    let results: Vec<_> = (0..ATTEMPTS).map_while(|_| measure().err()).collect();
-    assert!((results.len() as u32) < ATTEMPTS, "{results:#?}");
-}
+use crate::support::slow_files::{attempt, on_slow_files};
 
 #[test]
 fn others_wait_for_the_rank_that_writes_for_all_as_long_as_its_file_system_takes() {

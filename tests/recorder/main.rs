@@ -10,6 +10,7 @@ mod details; // records and their attributes have the program's values
 mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed
 mod file_beneath;
 mod file_costs; // waiting for file I/O, and its time elsewhere, are what programs and a file system of known speed make them
+mod file_flaws; // what is inefficient in a program's I/O is found, and nothing where it was mended
 mod file_io; // phases of file I/O are those of the program
 mod file_kernels; // phases of kernels of IOR and BT-IO, and of other shapes of access, are those of their definitions
 mod file_libraries; // phases of programs that use HDF5 and PnetCDF

@@ -10,6 +10,7 @@ pub(crate) mod modelled;
 pub(crate) mod process;
 pub(crate) mod record;
 pub(crate) mod report;
+pub(crate) mod slow_files;
 pub(crate) mod turns;
 pub(crate) mod words;
 

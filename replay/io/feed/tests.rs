@@ -20,7 +20,7 @@ fn trace() -> Trace {
         let region = Region { name: name.into(), canonical_name: name.into(), ..Region::default() };
         definitions.regions.push(at as u64, region).unwrap();
     }
-    Trace::new(definitions, Semantics::Corrected).unwrap()
+    Trace::new(definitions, Semantics::default()).unwrap()
 }
 
 /// What comes of records: time, depth and region of the innermost call of each.

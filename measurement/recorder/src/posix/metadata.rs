@@ -13,9 +13,9 @@ use recording::attributes::{FILE, FILE_SIZE, HANDLE, IO_FILE, IO_HANDLE, UINT64}
 use super::access::{Access, by_descriptor};
 use super::choice::FileState;
 use super::handles::Kind;
-use super::keeping_errno;
 use super::opening::{is_foreign, read};
 use super::paths::AbsolutePath;
+use super::{keeping_errno, recorded_behind};
 use crate::clock::now;
 use crate::{process, record, thread};
 
@@ -60,15 +60,11 @@ pub(super) fn name(
     deed: Deed,
     real: impl FnOnce() -> usize,
 ) -> usize {
-    if !super::is_on() {
-        return real();
-    }
-    let begin = now();
-    let result = real();
-    let made = Made { function, registers, begin };
-    // SAFETY: the function has returned right now, and has read the path or found nothing at its address.
-    keeping_errno(|| unsafe { named(made, place, deed, result as i32 == 0) });
-    result
+    recorded_behind(real, |begin, result| {
+        let made = Made { function, registers, begin };
+        // SAFETY: the function has returned right now, and has read the path or found nothing at its address.
+        unsafe { named(made, place, deed, result as i32 == 0) };
+    })
 }
 
 /// Makes a call that finds a file.
@@ -117,21 +113,15 @@ pub(super) fn open_folder(
     path: usize,
     real: impl FnOnce() -> usize,
 ) -> usize {
-    if !super::is_on() {
-        return real();
-    }
-    let begin = now();
-    let stream = real();
-    let made = Made { function, registers, begin };
     let place = Place { folder: libc::AT_FDCWD, path };
-    keeping_errno(|| {
+    recorded_behind(real, |begin, stream| {
+        let made = Made { function, registers, begin };
         // SAFETY: as for `name`.
         let folder = unsafe { named(made, place, Deed::Folder, stream != 0) };
         if let (Some(folder), Some(process)) = (folder, process::current()) {
             process.posix.folders.insert(stream, |number| number.store(folder, Ordering::Relaxed));
         }
-    });
-    stream
+    })
 }
 
 /// Makes a call that closes a directory.

@@ -34,6 +34,8 @@ mod transfers;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::clock::now;
+
 /// Whether files are recorded at the moment.
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
@@ -51,6 +53,19 @@ pub(crate) fn begin() {
 /// Records no files from now on.
 pub(crate) fn end() {
     IS_ON.store(false, Ordering::Relaxed);
+}
+
+/// Makes a call that is recorded behind the function, if files are recorded: `record` gets when the call began and what the function
+/// has returned, and finds `errno` as that has left it.
+#[inline(always)]
+pub(crate) fn recorded_behind(real: impl FnOnce() -> usize, record: impl FnOnce(u64, usize)) -> usize {
+    if !is_on() {
+        return real();
+    }
+    let begin = now();
+    let result = real();
+    keeping_errno(|| record(begin, result));
+    result
 }
 
 /// Runs something, and leaves `errno` as it was before.

@@ -9,9 +9,9 @@ use super::access::{Access, by_descriptor};
 use super::choice::FileState;
 use super::descriptors::{self, OpenFile};
 use super::handles::Opening;
-use super::keeping_errno;
 use super::locks::lock_range;
 use super::paths::AbsolutePath;
+use super::{keeping_errno, recorded_behind};
 use crate::clock::now;
 use crate::record;
 
@@ -78,14 +78,10 @@ pub(super) fn open(
     flags: i32,
     real: impl FnOnce() -> usize,
 ) -> usize {
-    if !super::is_on() {
-        return real();
-    }
-    let begin = now();
-    let result = real();
     // SAFETY: the function has returned right now, and has read the path or found nothing at its address.
-    keeping_errno(|| unsafe { opened((function, registers), begin, path, flags, result as i32) });
-    result
+    recorded_behind(real, |begin, result| unsafe {
+        opened((function, registers), begin, path, flags, result as i32);
+    })
 }
 
 /// Returns the path that a function has got; `None` if it is at no address.
@@ -233,13 +229,9 @@ pub(super) fn duplicate(
     flags: i32,
     real: impl FnOnce() -> usize,
 ) -> usize {
-    if !super::is_on() {
-        return real();
-    }
-    let begin = now();
-    let result = real();
-    keeping_errno(|| duplicated((function, registers), begin, descriptor, flags, result as i32));
-    result
+    recorded_behind(real, |begin, result| {
+        duplicated((function, registers), begin, descriptor, flags, result as i32);
+    })
 }
 
 /// Records that a descriptor was duplicated.

@@ -18,7 +18,7 @@ use crate::posix::choice::FileState;
 use crate::posix::descriptors::{self, OpenFile};
 use crate::posix::handles::Opening;
 use crate::posix::paths::AbsolutePath;
-use crate::posix::{is_on, keeping_errno, opening};
+use crate::posix::{is_on, keeping_errno, opening, recorded_behind};
 use crate::process;
 use crate::record;
 
@@ -63,16 +63,10 @@ pub(super) fn open(
     (source, flags): (Source, impl FnOnce() -> i32),
     real: impl FnOnce() -> usize,
 ) -> usize {
-    if !is_on() {
-        return real();
-    }
-    let begin = now();
-    let result = real();
-    keeping_errno(|| {
+    recorded_behind(real, |begin, result| {
         // SAFETY: the function has read its path and its mode.
         unsafe { opened((function, registers), begin, (source, flags()), result, None) }
-    });
-    result
+    })
 }
 
 /// A stream that was closed by the call that opens it again.

@@ -247,20 +247,21 @@ impl Marks {
         self.calls.push(0);
     }
 
+    /// The mark from which on there is work up to this one; this one itself, if it is the end of none.
+    fn begin_of_work(&self, mark: usize) -> Mark {
+        let behind = self.list[mark];
+        let before = mark.checked_sub(1).map(|before| self.list[before]);
+        before.filter(|_| behind.kind() == Kind::Work).unwrap_or(behind)
+    }
+
     /// What the rows have of the time before a mark, if the mark is the end of some work.
     pub(super) fn rows_before(&self, mark: usize) -> impl Iterator<Item = (Row, Ticks)> {
-        let behind = self.list[mark];
-        let is_work = mark > 0 && behind.kind() == Kind::Work;
-        let before = if is_work { self.list[mark - 1].pieces } else { behind.pieces };
-        self.pieces.pieces(before..behind.pieces)
+        self.pieces.pieces(self.begin_of_work(mark).pieces..self.list[mark].pieces)
     }
 
     /// The pieces of time before a mark that is the end of some work.
     pub(super) fn pieces_of(&self, mark: usize) -> impl Iterator<Item = Piece> {
-        let behind = self.list[mark];
-        let before = mark.checked_sub(1).map(|before| self.list[before]);
-        let before = before.filter(|_| behind.kind() == Kind::Work).unwrap_or(behind);
-        let mut rest = behind.time - before.time;
+        let mut rest = self.list[mark].time - self.begin_of_work(mark).time;
         let in_rows = self.rows_before(mark).filter(|&(_, ticks)| ticks != 0);
         // What the rows do not have is outside of any region.
         in_rows

@@ -119,7 +119,7 @@ pub struct Bottom {
 }
 
 /// What operations on a file became, from that of each of its ranks; nothing if no requests were recorded, as then it is unknown.
-pub fn bottoms<'a>(ranks: impl Iterator<Item = &'a [Beneath]> + Clone) -> Vec<Bottom> {
+pub(crate) fn bottoms<'a>(ranks: impl Iterator<Item = &'a [Beneath]> + Clone) -> Vec<Bottom> {
     let manners = [Kind::Read, Kind::Write].into_iter().flat_map(|kind| [(kind, false), (kind, true)]);
     let all = manners.map(|(kind, collective)| {
         let of = ranks.clone().flatten().filter(|it| it.is_of(kind, collective));
@@ -150,17 +150,10 @@ fn bottom((kind, collective): (Kind, bool), ranks: &[&Beneath]) -> Bottom {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Pointer;
-    use crate::tests::write;
+    use crate::tests::{access, write};
 
     fn operation(size: u64, ticks: u64, layer: Layer) -> Operation {
-        let access = Access {
-            kind: Kind::Write,
-            layer,
-            collective: true,
-            non_blocking: false,
-            pointer: Pointer::Explicit,
-        };
+        let access = Access { layer, collective: true, ..access(Kind::Write) };
         Operation { access, end: ticks, ..write(0, 0, size) }
     }
 

@@ -162,6 +162,11 @@ impl Inefficiency {
 }
 
 /// A time as a share of the run, both in ticks.
-fn share_of(ticks: u64, run: u64) -> f64 {
-    if run > 0 { to_f64(ticks) / to_f64(run) } else { 0.0 }
+pub(crate) fn share_of(ticks: u64, run: u64) -> f64 {
+    share_of_part(to_f64(ticks), run)
+}
+
+/// The same of a time that is no whole number of ticks.
+fn share_of_part(ticks: f64, run: u64) -> f64 {
+    if run > 0 { ticks / to_f64(run) } else { 0.0 }
 }

@@ -15,7 +15,7 @@ use crate::finding::Findings;
 use crate::heat::Heat;
 use crate::inefficiency::{
     Busiest, Inefficiency, Known, buffered, empty_members, handling_storm, late, nothing_overlaps,
-    of_bottoms, of_families, of_file, one_rank, straggler, syncs, unequal, unused,
+    of_bottoms, of_families, of_file, one_rank, share_of, straggler, syncs, unequal, unused,
 };
 use crate::ior::{Command, commands};
 use crate::mode::Mode;
@@ -172,7 +172,7 @@ impl Model {
             all.extend(of_bottoms(name, bottoms, (nodes, self.run), limits));
         }
         for family in &self.families {
-            let cost = if self.run > 0 { to_f64(family.time) / to_f64(self.run) } else { 0.0 };
+            let cost = share_of(family.time, self.run);
             all.extend(family.example(&self.phases).and_then(|phase| empty_members(phase, cost, limits)));
             all.extend(straggler(family.phases(&self.phases), self.run, limits));
         }

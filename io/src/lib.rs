@@ -88,7 +88,7 @@ mod view;
 mod walk;
 
 pub use access::{Access, Kind, Layer, Pointer};
-pub use beneath::{Beneath, Bottom, Requests, bottoms};
+pub use beneath::{Beneath, Bottom, Requests};
 pub use bytes::{Reads, Transfer, reads};
 pub use calls::{Call, Calls, Purpose};
 pub use contention::contended;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::beneath::{Beneath, Bottom, bottoms};
 use crate::bytes::Transfer;
 use crate::calls::Calls;
 use crate::records::Walked;
@@ -13,6 +14,8 @@ use crate::transfers::Transfers;
 pub struct Observed {
     /// Transfers by file, if they were kept.
     pub transfers: BTreeMap<u32, Vec<Transfers>>,
+    /// What operations of MPI-IO became, by file, of each rank.
+    pub(crate) beneath: BTreeMap<u32, Vec<Vec<Beneath>>>,
     /// Sums by file and rank.
     pub(crate) calls: BTreeMap<(u32, u32), Calls>,
     /// Collective calls by handle and rank.
@@ -31,10 +34,19 @@ impl Observed {
         Some(all)
     }
 
+    /// What operations on each file became, of all ranks.
+    pub fn bottoms(&self) -> BTreeMap<u32, Vec<Bottom>> {
+        let of_ranks = |ranks: &[Vec<Beneath>]| bottoms(ranks.iter().map(Vec::as_slice));
+        self.beneath.iter().map(|(file, ranks)| (*file, of_ranks(ranks))).collect()
+    }
+
     /// Adds a rank, and takes what nothing else needs from what came out of its records.
     pub fn add(&mut self, rank: u32, walked: &mut Walked) {
         for (file, own) in std::mem::take(&mut walked.transfers) {
             self.transfers.entry(file).or_default().push(own);
+        }
+        for (file, own) in std::mem::take(&mut walked.beneath) {
+            self.beneath.entry(file).or_default().push(own);
         }
         self.calls.extend(walked.facts.iter().map(|(file, facts)| ((*file, rank), facts.calls)));
         for (handle, own) in std::mem::take(&mut walked.together) {

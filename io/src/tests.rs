@@ -1,6 +1,7 @@
-//! Made-up operations for unit tests.
+//! Made-up operations for unit tests, and what is found of them.
 
 use crate::access::{Access, Kind, Layer, Pointer};
+use crate::inefficiency::Inefficiency;
 use crate::operation::Operation;
 
 /// An independent, blocking access of MPI-IO with explicit offsets.
@@ -23,4 +24,9 @@ pub(crate) fn write(begin: u64, first: u64, size: u64) -> Operation {
         end: begin + 1,
         call_path: 0,
     }
+}
+
+/// What is concerned, and of how many.
+pub(crate) fn numbers(found: Option<Inefficiency>) -> Option<(u64, u64)> {
+    found.map(|it| (it.concerned, it.of))
 }

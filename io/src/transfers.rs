@@ -15,8 +15,9 @@ pub struct Transfers {
     last: Spot,
     /// Bytes moved.
     bytes: u64,
-    /// Most of them that are kept, and how many there are beyond that.
+    /// How many are kept at most.
     most: u64,
+    /// How many were added.
     count: u64,
 }
 
@@ -98,13 +99,8 @@ impl Transfers {
     }
 
     /// How many are kept.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         if self.are_too_many() { 0 } else { usize::try_from(self.count).unwrap_or(0) }
-    }
-
-    /// Whether none is kept.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Bytes that all of them have moved.

@@ -72,6 +72,7 @@ impl Walk {
             before: 0,
             last: 0,
             facts: FileFacts::default(),
+            beneath: Vec::new(),
             opened: Vec::new(),
             is_last_written: false,
             completing: None,
@@ -266,16 +267,10 @@ impl Walk {
     /// The MPI library has made a request of POSIX within an operation that has begun.
     pub fn request(&mut self, within: Id, request: Request) {
         let limit = self.settings.small_bytes;
-        if let Some(pending) = self.begun.get(&within).copied().and_then(|at| self.pending(at)) {
+        let Some(&(number, position)) = self.begun.get(&within) else { return };
+        if let Some(pending) = self.files.get_mut(&number).and_then(|file| file.pending_at(position)) {
             pending.requests.add(request.bytes, request.ticks, limit);
         }
-    }
-
-    /// The operation of a file at a position among all of it; none of those that were given up.
-    fn pending(&mut self, (file, position): (u32, u64)) -> Option<&mut Pending> {
-        let file = self.files.get_mut(&file)?;
-        let index = usize::try_from(position.checked_sub(file.before)?).ok()?;
-        file.pending.get_mut(index)
     }
 
     /// An operation ends, or is cancelled; `end` are the times at which the call was entered, and at which that was.
@@ -284,9 +279,7 @@ impl Walk {
             return self.find(Finding::NeverBegun);
         };
         let Some(file) = self.files.get_mut(&number) else { return };
-        // Of those that were given up nothing is kept.
-        let index = position.checked_sub(file.before).and_then(|at| usize::try_from(at).ok());
-        let Some(pending) = index.and_then(|index| file.pending.get_mut(index)) else { return };
+        let Some(pending) = file.pending_at(position) else { return };
         if let Some(around) = pending.around {
             self.begun.insert(id, around);
         }
@@ -357,8 +350,7 @@ impl Walk {
                 file.facts.add(&pending.operation);
                 file.stream.push(pending.operation);
                 let pieces = pending.pieces();
-                let beneath = self.walked.beneath.entry(number).or_default();
-                beneath::add(beneath, &pending.operation, pieces.len(), &pending.requests);
+                beneath::add(&mut file.beneath, &pending.operation, pieces.len(), &pending.requests);
                 let most = self.settings.transfers;
                 if most > 0 {
                     let new = || Transfers::new(self.rank, most);
@@ -425,6 +417,9 @@ impl Walk {
             if let Some(mut file) = self.files.remove(&number) {
                 file.count_unused();
                 self.walked.simple.extend(file.stream.finish());
+                if !file.beneath.is_empty() {
+                    self.walked.beneath.insert(number, file.beneath);
+                }
                 self.walked.facts.entry(number).or_default().merge(&file.facts);
             }
         }

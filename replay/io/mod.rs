@@ -17,8 +17,7 @@ mod output;
 use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{
-    Beneath, Busiest, Files, Findings, Model, Observed, Parts, Reads, Transfer, bottoms, estimates, heat,
-    phases, reads,
+    Busiest, Files, Findings, Model, Observed, Parts, Reads, Transfer, estimates, heat, phases, reads,
 };
 
 use crate::error::Error;
@@ -67,7 +66,6 @@ impl Asked {
             ..Parts::default()
         };
         let mut moved: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-        let mut beneath: BTreeMap<u32, Vec<Vec<Beneath>>> = BTreeMap::new();
         for OfRank { rank, mut walked } in ranks {
             observed.add(rank, &mut walked);
             for it in &walked.simple {
@@ -79,16 +77,12 @@ impl Asked {
                 users.entry(file).or_default().insert(rank);
                 parts.facts.entry(file).or_default().merge(&facts);
             }
-            for (file, own) in walked.beneath {
-                beneath.entry(file).or_default().push(own);
-            }
             parts.findings.merge(&walked.findings);
         }
         parts.files = Files::new(trace.definitions.files.iter().cloned().collect(), &users);
         parts.phases = phases(simple, &parts.files);
         parts.busiest = busiest(&moved, &parts.files);
-        let of_ranks = |ranks: &Vec<Vec<Beneath>>| bottoms(ranks.iter().map(Vec::as_slice));
-        parts.bottoms = beneath.iter().map(|(file, ranks)| (*file, of_ranks(ranks))).collect();
+        parts.bottoms = observed.bottoms();
         let reads_of = |file: &u32| Some((*file, reads_of(&observed.of_file(*file)?)?));
         parts.reads = observed.transfers.keys().filter_map(reads_of).collect();
         parts.heat = heat(&observed.transfers, 0, parts.run, trace.processes.len() as u64);

@@ -43,14 +43,10 @@ pub(crate) fn unused(name: &str, of: &OfFamily, run: u64, limits: &Thresholds) -
 mod tests {
     use super::*;
     use crate::calls::Calls;
+    use crate::tests::numbers;
 
     fn family(ranks: &[Calls]) -> OfFamily {
         OfFamily { ranks: (0..).zip(ranks.iter().copied()).collect(), ..OfFamily::default() }
-    }
-
-    /// What is concerned, and of how many.
-    fn numbers(found: Option<Inefficiency>) -> Option<(u64, u64)> {
-        found.map(|it| (it.concerned, it.of))
     }
 
     #[test]

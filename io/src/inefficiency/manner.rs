@@ -41,16 +41,11 @@ mod tests {
     use crate::access::{Access, Kind};
     use crate::calls::Calls;
     use crate::facts::{AccessTotals, FileFacts};
-    use crate::tests::access;
+    use crate::tests::{access, numbers};
 
     fn family(calls: Calls, accesses: Vec<AccessTotals>) -> OfFamily {
         let facts = FileFacts { accesses, ..FileFacts::default() };
         OfFamily { ranks: BTreeMap::from([(0, calls)]), facts, ..OfFamily::default() }
-    }
-
-    /// What is concerned, and of how many.
-    fn numbers(found: Option<Inefficiency>) -> Option<(u64, u64)> {
-        found.map(|it| (it.concerned, it.of))
     }
 
     #[test]

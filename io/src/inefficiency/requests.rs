@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Flaw, Inefficiency};
+use super::{Flaw, Inefficiency, share_of, share_of_part};
 use crate::access::{Kind, Layer};
 use crate::beneath::Bottom;
 use crate::bytes::{Reads, Transfer};
@@ -33,9 +33,8 @@ pub(crate) struct Known<'a> {
 pub(crate) fn of_file(transfers: &[Transfer], known: &Known<'_>, limits: &Thresholds) -> Vec<Inefficiency> {
     let found =
         |flaw, concerned: u64, of: u64, cost: f64| Inefficiency::new(flaw, known.name, (concerned, of), cost);
-    let share_of_run = |ticks: f64| if known.run > 0 { ticks / to_f64(known.run) } else { 0.0 };
     let requests = |flaw, concerned: &[&Transfer], of: u64| {
-        found(flaw, count(concerned.len()), of, share_of_run(to_f64(slowest(concerned))))
+        found(flaw, count(concerned.len()), of, share_of(slowest(concerned), known.run))
     };
     let moved: Vec<&Transfer> = transfers.iter().filter(|it| it.size > 0).collect();
     let of = count(moved.len());
@@ -69,17 +68,18 @@ pub(crate) fn of_file(transfers: &[Transfer], known: &Known<'_>, limits: &Thresh
     drop((unordered, placed));
     all.extend(
         independent(known, limits)
-            .map(|(alone, of)| found(Flaw::Independent, alone, of, share_of_run(to_f64(slowest(&moved))))),
+            .map(|(alone, of)| found(Flaw::Independent, alone, of, share_of(slowest(&moved), known.run))),
     );
     if let Some(reads) = known.reads.filter(|reads| reads.bytes > 0) {
         let reading: Vec<_> = moved.iter().copied().filter(|it| it.kind == Kind::Read).collect();
         let time = to_f64(slowest(&reading)) / to_f64(reads.bytes);
+        let cost = |bytes: u64| share_of_part(time * to_f64(bytes), known.run);
         let again = reads.bytes.saturating_sub(reads.distinct);
         if to_f64(reads.bytes) > limits.read_again * to_f64(reads.distinct) {
-            all.push(found(Flaw::ReadAgain, again, reads.bytes, share_of_run(time * to_f64(again))));
+            all.push(found(Flaw::ReadAgain, again, reads.bytes, cost(again)));
         }
         if reads.own > 0 && to_f64(reads.own) >= limits.own_share * to_f64(reads.bytes) {
-            all.push(found(Flaw::OwnOutput, reads.own, reads.bytes, share_of_run(time * to_f64(reads.own))));
+            all.push(found(Flaw::OwnOutput, reads.own, reads.bytes, cost(reads.own)));
         }
     }
     all.extend(contention(transfers, limits).map(|(blocked, writes, is_possible)| Inefficiency {
@@ -163,7 +163,8 @@ fn contention<'a>(transfers: &'a [Transfer], limits: &Thresholds) -> Option<(Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::{Access, Pointer};
+    use crate::access::Access;
+    use crate::tests::access;
 
     /// Writes of 8 bytes by these ranks at these places, one tick each, one behind the other.
     fn writes(places: impl IntoIterator<Item = (u32, u64)>) -> Vec<Transfer> {
@@ -215,13 +216,7 @@ mod tests {
     #[test]
     fn independent_requests_are_told_of_strided_shared_files_without_collective_ones() {
         let transfers = writes((0..2000).map(|at| (at % 2, 4096 * u64::from(at))));
-        let access = Access {
-            kind: Kind::Write,
-            layer: Layer::Mpi,
-            collective: false,
-            non_blocking: false,
-            pointer: Pointer::Explicit,
-        };
+        let access = access(Kind::Write);
         let totals = |access, operations| crate::facts::AccessTotals {
             access,
             operations,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::access::Layer;
-use crate::beneath::Requests;
+use crate::beneath::{Beneath, Requests};
 use crate::facts::FileFacts;
 use crate::operation::Operation;
 use crate::simple::Manner;
@@ -42,6 +42,8 @@ pub(super) struct File {
     /// When the last one began.
     pub(super) last: u64,
     pub(super) facts: FileFacts,
+    /// What its operations of MPI-IO became.
+    pub(super) beneath: Vec<Beneath>,
     /// By number of the opening, from 1 on.
     pub(super) opened: Vec<Opened>,
     /// Whether the operation that began last is a write that was not flushed.
@@ -59,6 +61,12 @@ pub(super) struct Opened {
 }
 
 impl File {
+    /// The operation at a position among all of them; none of those that were given up, of which nothing is kept.
+    pub(super) fn pending_at(&mut self, position: u64) -> Option<&mut Pending> {
+        let index = usize::try_from(position.checked_sub(self.before)?).ok()?;
+        self.pending.get_mut(index)
+    }
+
     /// What is known of an opening; `None` if it is none of the program.
     pub(super) fn opened_by(&mut self, opening: u64) -> Option<&mut Opened> {
         self.opened.get_mut(usize::try_from(opening).ok()?.checked_sub(1)?)

@@ -128,6 +128,12 @@ impl Guarded {
         compiler_fence(Ordering::SeqCst);
     }
 
+    /// Whether calls of the C library may be recorded now as MPI's own.
+    #[cfg(posix)]
+    pub(crate) fn admits_inner(&self) -> bool {
+        self.inner.are_admitted.load(Ordering::Relaxed)
+    }
+
     /// Locks the thread's data once more, for a call from inside of the open one; `None` if that is not admitted. The
     /// result is to be given to [`Inside::unlock_inner`].
     #[cfg(posix)]

@@ -14,9 +14,10 @@ use super::access::{Access, by_descriptor};
 use super::choice::FileState;
 use super::handles::Kind;
 use super::opening::{is_foreign, read};
-use super::paths::AbsolutePath;
+use super::paths::PathRoom;
 use super::{keeping_errno, recorded_behind};
 use crate::clock::now;
+use crate::inside::Guarded;
 use crate::{process, record, thread};
 
 /// The reference of POSIX among the paradigms of the archive.
@@ -167,10 +168,12 @@ unsafe fn named(made: Made, place: Place, deed: Deed, is_done: bool) -> Option<u
         false => unsafe { read(place.path)? },
     };
     let process = process::current()?;
-    let absolute = AbsolutePath::named(place.folder, path.to_bytes())?;
-    let is_admitted = process.posix.choice.admits(absolute.get());
-    // For a file that is not recorded a thread gets no location.
-    if (!is_admitted && thread::current().is_none()) || is_foreign() {
+    let mut room = PathRoom::new();
+    let absolute = room.named(place.folder, path.to_bytes())?;
+    let is_admitted = process.posix.choice.admits(absolute);
+    // That is the end of most calls; a thread gets no location for them.
+    let may_be_of_mpi = || thread::current().is_some_and(Guarded::admits_inner);
+    if !(is_admitted || may_be_of_mpi()) || is_foreign() {
         return None;
     }
     let mut access = Access::lock()?;
@@ -186,7 +189,7 @@ unsafe fn named(made: Made, place: Place, deed: Deed, is_done: bool) -> Option<u
         Deed::Folder => Kind::Folder,
         _ => Kind::Plain,
     };
-    let file = if is_done { Some(process.posix.named(process, absolute.get(), &kind)?) } else { None };
+    let file = if is_done { Some(process.posix.named(process, absolute, &kind)?) } else { None };
     access.enter(made.registers, made.function, made.begin);
     let end = access.end_at(end);
     let events = &mut access.thread().events;

@@ -10,7 +10,7 @@ use super::choice::FileState;
 use super::descriptors::{self, OpenFile};
 use super::handles::Opening;
 use super::locks::lock_range;
-use super::paths::AbsolutePath;
+use super::paths::PathRoom;
 use super::{keeping_errno, recorded_behind};
 use crate::clock::now;
 use crate::record;
@@ -163,10 +163,11 @@ pub(crate) fn handle(
     };
     let process = access.process();
     process.posix.opening((passed.to_bytes(), state.identity), (descriptor, parent, is_stream), || {
-        let path = AbsolutePath::of_descriptor(descriptor)?;
-        let is_recorded = parent.is_some() || process.posix.choice.admits(path.get());
+        let mut room = PathRoom::new();
+        let path = room.of_descriptor(descriptor)?;
+        let is_recorded = parent.is_some() || process.posix.choice.admits(path);
         let is_directory = state.is_directory;
-        let opening = Opening { path: path.get(), descriptor, parent, is_directory, is_stream };
+        let opening = Opening { path, descriptor, parent, is_directory, is_stream };
         if is_recorded { process.posix.handle(process, opening) } else { None }
     })
 }
@@ -245,11 +246,11 @@ fn duplicated((function, registers): (u32, Registers), begin: u64, from: i32, fl
     }
     let Some(mut access) = Access::lock() else { return };
     let process = access.process();
-    let path = file.and_then(|_| AbsolutePath::of_descriptor(to));
+    let mut room = PathRoom::new();
+    let path = file.and_then(|_| room.of_descriptor(to));
     let copy = file.zip(path).and_then(|(file, path)| {
         let is_directory = FileState::of_descriptor(to)?.is_directory;
-        let opening =
-            Opening { path: path.get(), descriptor: to, parent: None, is_directory, is_stream: false };
+        let opening = Opening { path, descriptor: to, parent: None, is_directory, is_stream: false };
         Some((file.handle, OpenFile { handle: process.posix.handle(process, opening)?, ..file }))
     });
     descriptors::set(to, copy.map(|(_, copy)| copy));

@@ -3,16 +3,20 @@
 /// Room for a path.
 const PATH: usize = 4096;
 
-/// The absolute path of a file.
-pub(crate) struct AbsolutePath {
+/// Room for the absolute path of a file. It is filled where it is: to copy it takes longer than most calls.
+pub(crate) struct PathRoom {
     bytes: [u8; PATH],
     length: usize,
 }
 
-impl AbsolutePath {
+impl PathRoom {
+    pub(crate) fn new() -> PathRoom {
+        PathRoom { bytes: [0; PATH], length: 0 }
+    }
+
     /// Returns the path of an open file. The system is asked, which does not look at the file again; `None` if the
     /// file has no path.
-    pub(crate) fn of_descriptor(descriptor: i32) -> Option<AbsolutePath> {
+    pub(crate) fn of_descriptor(&mut self, descriptor: i32) -> Option<&[u8]> {
         let mut name = [0u8; 32];
         let begin = b"/proc/self/fd/";
         name[..begin.len()].copy_from_slice(begin);
@@ -25,40 +29,38 @@ impl AbsolutePath {
         for at in 0..count {
             name[begin.len() + at] = digits[count - 1 - at];
         }
-        let mut path = AbsolutePath { bytes: [0; PATH], length: 0 };
         // SAFETY: the name ends with a NUL, and there is room for so many bytes.
-        let length = unsafe { libc::readlink(name.as_ptr().cast(), path.bytes.as_mut_ptr().cast(), PATH) };
-        path.length = usize::try_from(length).ok().filter(|&length| length < PATH)?;
-        path.get().starts_with(b"/").then_some(path)
+        let length = unsafe { libc::readlink(name.as_ptr().cast(), self.bytes.as_mut_ptr().cast(), PATH) };
+        self.length = usize::try_from(length).ok().filter(|&length| length < PATH)?;
+        Some(self.get()).filter(|path| path.starts_with(b"/"))
     }
 
     /// Returns the path of a file that a call names, relative to an open folder, or to the working directory if that
     /// is `AT_FDCWD`. Steps back stay, as the folder in front of one may be a link. `None` if there is no such folder.
-    pub(crate) fn named(folder: i32, path: &[u8]) -> Option<AbsolutePath> {
-        let mut whole = match folder {
-            _ if path.starts_with(b"/") => AbsolutePath { bytes: [0; PATH], length: 0 },
-            libc::AT_FDCWD => AbsolutePath::of_working_directory()?,
-            _ => AbsolutePath::of_descriptor(folder)?,
+    pub(crate) fn named(&mut self, folder: i32, path: &[u8]) -> Option<&[u8]> {
+        let folder = match folder {
+            _ if path.starts_with(b"/") => b"/",
+            libc::AT_FDCWD => self.of_working_directory()?,
+            _ => self.of_descriptor(folder)?,
         };
-        if whole.get() == b"/" {
-            whole.length = 0;
+        if folder == b"/" {
+            self.length = 0;
         }
         for part in path.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".") {
-            whole.push(part)?;
+            self.push(part)?;
         }
-        if whole.length == 0 {
-            whole.push(b"")?;
+        if self.length == 0 {
+            self.push(b"")?;
         }
-        Some(whole)
+        Some(self.get())
     }
 
-    fn of_working_directory() -> Option<AbsolutePath> {
-        let mut path = AbsolutePath { bytes: [0; PATH], length: 0 };
+    fn of_working_directory(&mut self) -> Option<&[u8]> {
         // SAFETY: there is room for so many bytes. The function of the C library may allocate.
-        let length = unsafe { libc::syscall(libc::SYS_getcwd, path.bytes.as_mut_ptr(), PATH) };
+        let length = unsafe { libc::syscall(libc::SYS_getcwd, self.bytes.as_mut_ptr(), PATH) };
         // With its NUL; it begins with something else if it cannot be reached.
-        path.length = usize::try_from(length).ok()?.checked_sub(1)?;
-        path.get().starts_with(b"/").then_some(path)
+        self.length = usize::try_from(length).ok()?.checked_sub(1)?;
+        Some(self.get()).filter(|path| path.starts_with(b"/"))
     }
 
     /// Adds a part behind a slash.
@@ -70,7 +72,7 @@ impl AbsolutePath {
         Some(())
     }
 
-    pub(crate) fn get(&self) -> &[u8] {
+    fn get(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 }
@@ -87,22 +89,22 @@ mod tests {
         let folder = std::env::temp_dir().canonicalize().unwrap();
         let path = folder.join(format!("replay-paths-{}", std::process::id()));
         let file = std::fs::File::create(&path).unwrap();
-        let of_file = AbsolutePath::of_descriptor(file.as_raw_fd()).unwrap();
-        assert_eq!(of_file.get(), path.as_os_str().as_bytes());
+        let mut room = PathRoom::new();
+        assert_eq!(room.of_descriptor(file.as_raw_fd()).unwrap(), path.as_os_str().as_bytes());
         std::fs::remove_file(&path).unwrap();
         let opened = std::fs::File::open(&folder).unwrap();
-        let named = |path: &[u8]| AbsolutePath::named(opened.as_raw_fd(), path).unwrap().get().to_vec();
+        let named = |path: &[u8]| PathRoom::new().named(opened.as_raw_fd(), path).unwrap().to_vec();
         assert_eq!(named(b"a//./b/"), folder.join("a/b").as_os_str().as_bytes());
         assert_eq!(named(b""), folder.as_os_str().as_bytes());
         assert_eq!(named(b"/x"), b"/x");
         let (reader, _writer) = std::io::pipe().unwrap();
-        assert!(AbsolutePath::named(reader.as_raw_fd(), b"x").is_none());
-        assert!(AbsolutePath::named(reader.as_raw_fd(), &vec![b'x'; PATH]).is_none());
+        assert!(room.named(reader.as_raw_fd(), b"x").is_none());
+        assert!(room.named(reader.as_raw_fd(), &vec![b'x'; PATH]).is_none());
     }
 
     #[test]
     fn names_are_relative_to_the_working_directory_or_absolute() {
-        let named = |path: &[u8]| AbsolutePath::named(libc::AT_FDCWD, path).map(|path| path.get().to_vec());
+        let named = |path: &[u8]| PathRoom::new().named(libc::AT_FDCWD, path).map(<[u8]>::to_vec);
         let here = std::env::current_dir().unwrap();
         assert_eq!(named(b"ab:c").unwrap(), here.join("ab:c").as_os_str().as_bytes());
         assert_eq!(named(b"//etc/../x/.").unwrap(), b"/etc/../x");

@@ -17,7 +17,7 @@ use crate::posix::access::Access;
 use crate::posix::choice::FileState;
 use crate::posix::descriptors::{self, OpenFile};
 use crate::posix::handles::Opening;
-use crate::posix::paths::AbsolutePath;
+use crate::posix::paths::PathRoom;
 use crate::posix::{is_on, keeping_errno, opening, recorded_behind};
 use crate::process;
 use crate::record;
@@ -183,22 +183,24 @@ fn handle(access: &Access, passed: Option<&CStr>, descriptor: i32, state: FileSt
         return opening::handle(access, passed, (descriptor, true), state);
     }
     let process = access.process();
-    let path = AbsolutePath::of_descriptor(descriptor)?;
-    if access.is_inner || !process.posix.choice.admits(path.get()) {
+    let mut room = PathRoom::new();
+    let path = room.of_descriptor(descriptor)?;
+    if access.is_inner || !process.posix.choice.admits(path) {
         return None;
     }
     let is_directory = state.is_directory;
-    let opening = Opening { path: path.get(), descriptor, parent: None, is_directory, is_stream: true };
+    let opening = Opening { path, descriptor, parent: None, is_directory, is_stream: true };
     process.posix.handle(process, opening)
 }
 
 /// Returns the file of the descriptor below a stream.
 fn below(access: &Access, kept: Kept, descriptor: i32) -> Option<OpenFile> {
     let process = access.process();
-    let path = AbsolutePath::of_descriptor(descriptor)?;
+    let mut room = PathRoom::new();
+    let path = room.of_descriptor(descriptor)?;
     let parent = Some(kept.handle);
     let is_directory = FileState::of_descriptor(descriptor)?.is_directory;
-    let opening = Opening { path: path.get(), descriptor, parent, is_directory, is_stream: false };
+    let opening = Opening { path, descriptor, parent, is_directory, is_stream: false };
     let handle = process.posix.handle(process, opening)?;
     Some(OpenFile { handle, appends: kept.appends, shares: false })
 }
@@ -299,10 +301,9 @@ fn keep_open(stream: usize, file: File) -> Option<()> {
     let process = process::current()?;
     let descriptor = file.descriptor();
     let state = FileState::of_descriptor(descriptor).filter(|state| !state.is_directory)?;
-    let path =
-        AbsolutePath::of_descriptor(descriptor).filter(|path| process.posix.choice.admits(path.get()))?;
-    let opening =
-        Opening { path: path.get(), descriptor, parent: None, is_directory: false, is_stream: true };
+    let mut room = PathRoom::new();
+    let path = room.of_descriptor(descriptor).filter(|path| process.posix.choice.admits(path))?;
+    let opening = Opening { path, descriptor, parent: None, is_directory: false, is_stream: true };
     let handle = process.posix.handle(process, opening)?;
     // SAFETY: the descriptor is open.
     let (flags, at) =

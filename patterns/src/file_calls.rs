@@ -106,6 +106,11 @@ mod tests {
             ("copy_file_range", FileCall::Copy),
             ("vfprintf", FileCall::Write),
             ("fputs_unlocked", FileCall::Write),
+            ("aio_read64", FileCall::Read),
+            ("aio_write", FileCall::Write),
+            ("aio_return", FileCall::Other),
+            ("lio_listio", FileCall::Other),
+            ("msync", FileCall::Sync),
         ] {
             assert_eq!(of(name, RegionRole::FILE_IO), Some(call), "{name}");
         }
@@ -115,6 +120,12 @@ mod tests {
             ("freopen", FileCall::Open),
             ("close_range", FileCall::Close),
             ("faccessat", FileCall::Stat),
+            ("__fxstatat64", FileCall::Stat),
+            ("statvfs", FileCall::Stat),
+            ("closedir", FileCall::Other),
+            ("renameat2", FileCall::Other),
+            ("symlink", FileCall::Other),
+            ("munmap", FileCall::Other),
             ("lseek64", FileCall::Seek),
             ("flock", FileCall::Lock),
             ("ftruncate", FileCall::Other),

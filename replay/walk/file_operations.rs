@@ -65,6 +65,9 @@ struct Place {
     etype: Option<u64>,
 }
 
+/// Beginnings of functions of the C library that get an offset.
+const EXPLICIT: [&str; 4] = ["pread", "pwrite", "aio_", "lio_"];
+
 /// Where operations begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Begins {
@@ -80,7 +83,7 @@ impl Begins {
         match plain.strip_prefix("file_") {
             Some(call) if call.contains("_shared") || call.contains("_ordered") => Begins::SharedPointer,
             Some(call) if call.contains("_at") => Begins::Offset,
-            None if name.starts_with("pread") || name.starts_with("pwrite") => Begins::Offset,
+            None if EXPLICIT.iter().any(|begin| name.starts_with(begin)) => Begins::Offset,
             _ => Begins::Pointer,
         }
     }
@@ -229,6 +232,7 @@ mod tests {
         assert_eq!(of("MPI_File_read_all"), Begins::Pointer);
         assert_eq!(of("MPI_File_write_ordered_begin"), Begins::SharedPointer);
         assert_eq!(of("pwrite64"), Begins::Offset);
+        assert_eq!(of("aio_read64"), Begins::Offset);
         assert_eq!(of("write"), Begins::Pointer);
     }
 

@@ -8,7 +8,8 @@ mod changes; // predicted run times are those of programs that were changed so
 mod compare; // a comparison of two recordings says what changed in the program, and by how much
 mod details; // records and their attributes have the program's values
 mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed
-mod file_beneath;
+mod file_asynchronous; // asynchronous transfers have the records of the program, and mappings say of which file they are
+mod file_beneath; // what operations of MPI-IO become is what a program with known requests makes them
 mod file_costs; // waiting for file I/O, and its time elsewhere, are what programs and a file system of known speed make them
 mod file_flaws; // what is inefficient in a program's I/O is found, and nothing where it was mended
 mod file_io; // phases of file I/O are those of the program

@@ -269,7 +269,7 @@ impl Process {
         #[cfg(posix)]
         if was_last || is_world {
             crate::stdio::end(thread);
-            crate::posix::end();
+            crate::posix::end(thread);
         }
         let ends = if self.own.session.is_none() { is_world } else { was_last };
         if ends && self.communicators.free_world_group(&self.mpi) {

@@ -50,13 +50,15 @@ functions! {
         "__xstat" "__xstat64" "__lxstat" "__lxstat64" "__fxstat" "__fxstat64" "__fxstatat" "__fxstatat64"
         "access" "faccessat" "statfs" "statfs64" "statvfs" "statvfs64"
         "rename" "renameat" "renameat2" "mkdir" "mkdirat" "rmdir" "link" "symlink" "opendir" "closedir"
-        "truncate" "truncate64";
+        "truncate" "truncate64" "mmap" "mmap64" "munmap";
     POSIX FILE_IO:
         "read" "write" "pread" "pread64" "pwrite" "pwrite64" "readv" "writev"
         "preadv" "preadv64" "pwritev" "pwritev64" "preadv2" "preadv64v2" "pwritev2" "pwritev64v2"
         "__read_chk" "__pread_chk" "__pread64_chk"
         "sendfile" "sendfile64" "copy_file_range" "splice"
-        "fsync" "fdatasync" "syncfs" "sync_file_range";
+        "fsync" "fdatasync" "syncfs" "sync_file_range" "msync"
+        "aio_read" "aio_read64" "aio_write" "aio_write64" "aio_fsync" "aio_fsync64" "lio_listio" "lio_listio64"
+        "aio_error" "aio_error64" "aio_return" "aio_return64" "aio_cancel" "aio_cancel64" "aio_suspend" "aio_suspend64";
     ISO_C FILE_IO_METADATA:
         "fopen" "fopen64" "fdopen" "freopen" "freopen64" "tmpfile" "tmpfile64" "fclose"
         "fseek" "fseeko" "fseeko64" "fsetpos" "fsetpos64" "rewind";

@@ -87,6 +87,9 @@ pub(crate) fn records(experiment: &Path, functions: &[&str]) -> BTreeMap<u64, Ve
             Event::IoOperationComplete { bytes_result, .. } => {
                 format!("Complete {}", bytes_result.cast_signed())
             }
+            Event::IoOperationIssued { .. } => "Issued".into(),
+            Event::IoOperationTest { .. } => "Test".into(),
+            Event::IoOperationCancelled { .. } => "Cancelled".into(),
             Event::CallingContextLeave { .. } if has_attributes => "Leave".into(),
             _ => return,
         };

@@ -30,7 +30,7 @@ pub(crate) const WRITE: u8 = 1;
 pub(crate) const FLUSH: u8 = 2;
 
 /// Bits of OTF2's `IoOperationFlag`.
-const NON_BLOCKING: u64 = 1;
+pub(crate) const NON_BLOCKING: u64 = 1;
 pub(crate) const COLLECTIVE: u64 = 2;
 
 /// OTF2's undefined value, for a number of bytes or an offset that is not known.

@@ -7,6 +7,7 @@ use call_paths::{RegionBase, Registers};
 use recording::paths::{FILE_FUNCTION, NO_PARENT};
 
 use super::descriptors::{self, OpenFile};
+use super::ended;
 use super::inner::{self, MpiFile};
 use super::keeping_errno;
 use crate::clock::now;
@@ -138,6 +139,7 @@ impl Drop for Access {
         if self.path != NO_PARENT && !process::is_forked() {
             // Without an end it is left by an exception, or because the thread is cancelled.
             let end = if self.end == 0 { now() } else { self.end };
+            ended::settle(&mut self.thread, end);
             self.thread.leave_path(end, self.path);
             if !self.is_inner {
                 self.thread.close_call();

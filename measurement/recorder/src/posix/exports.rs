@@ -7,10 +7,12 @@ use call_paths::Registers;
 use recording::file_functions::number;
 
 use super::locks::{lock_file, lock_rest};
+use super::mappings::{map, synchronize, unmap};
 use super::metadata::{Deed, Place, close_folder, find, find_with, inspect, name, open_folder};
 use super::opening::{close, close_range, control, duplicate, open};
+use super::requests::{cancel, complete, issue, issue_all, suspend, test};
 use super::transfers::{Bytes, Transfer, between, flush, resize, seek, transfer};
-use crate::hooks::transfers::{READ, WRITE};
+use crate::hooks::transfers::{FLUSH, READ, WRITE};
 
 /// Exports functions: `name(parameters): way(arguments)` for a function of a module that makes the call. The way gets
 /// the number of the function, the registers of the export, and a closure that makes the call. If another function is
@@ -191,4 +193,24 @@ exports! {
     "fdatasync" (descriptor): flush(descriptor as i32);
     "syncfs" (descriptor): flush(descriptor as i32);
     "sync_file_range" (descriptor, offset, bytes, flags): flush(descriptor as i32);
+    "msync" (address, length, flags): synchronize((address, length));
+    "mmap" (address, length, access, flags, descriptor, offset): map((address, length, flags as i32, descriptor as i32));
+    "mmap64" (address, length, access, flags, descriptor, offset): map((address, length, flags as i32, descriptor as i32));
+    "munmap" (address, length): unmap((address, length));
+    "aio_read" (block): issue((block, READ));
+    "aio_read64" (block): issue((block, READ));
+    "aio_write" (block): issue((block, WRITE));
+    "aio_write64" (block): issue((block, WRITE));
+    "aio_fsync" (operation, block): issue((block, FLUSH));
+    "aio_fsync64" (operation, block): issue((block, FLUSH));
+    "lio_listio" (mode, list, count, notification): issue_all((mode as i32, list, count as i32));
+    "lio_listio64" (mode, list, count, notification): issue_all((mode as i32, list, count as i32));
+    "aio_error" (block): test(block);
+    "aio_error64" (block): test(block);
+    "aio_return" (block): complete(block);
+    "aio_return64" (block): complete(block);
+    "aio_cancel" (descriptor, block): cancel((descriptor as i32, block));
+    "aio_cancel64" (descriptor, block): cancel((descriptor as i32, block));
+    "aio_suspend" (list, count, time): suspend((list, count as i32));
+    "aio_suspend64" (list, count, time): suspend((list, count as i32));
 }

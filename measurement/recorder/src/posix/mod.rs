@@ -7,7 +7,8 @@
 //! | `descriptors` | files that are recorded, by their descriptors |
 //! | `choice`, `paths` | which files are recorded, by their absolute paths |
 //! | `handles` | their handles in the trace |
-//! | `opening`, `transfers`, `locks`, `metadata` | what the calls do |
+//! | `opening`, `transfers`, `locks`, `metadata`, `mappings` | what the calls do |
+//! | `requests`, `ended` | asynchronous transfers, and those of which the end cannot be recorded at once |
 //! | `inner` | calls that MPI makes on its files |
 //!
 //! The rules, with the numbers of io.md, 2.7:
@@ -22,19 +23,23 @@
 pub(crate) mod access;
 pub(crate) mod choice;
 pub(crate) mod descriptors;
+mod ended;
 pub(crate) mod exports;
 pub(crate) mod handles;
 pub(crate) mod inner;
 mod locks;
+mod mappings;
 mod metadata;
 pub(crate) mod next;
 pub(crate) mod opening;
 pub(crate) mod paths;
+mod requests;
 mod transfers;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::clock::now;
+use crate::thread::Thread;
 
 /// Whether files are recorded at the moment.
 static IS_ON: AtomicBool = AtomicBool::new(false);
@@ -47,12 +52,16 @@ pub(crate) fn is_on() -> bool {
 
 /// Records files from now on.
 pub(crate) fn begin() {
+    next::prepare();
     IS_ON.store(true, Ordering::Relaxed);
 }
 
 /// Records no files from now on.
-pub(crate) fn end() {
-    IS_ON.store(false, Ordering::Relaxed);
+pub(crate) fn end(thread: &mut Thread) {
+    if IS_ON.swap(false, Ordering::Relaxed) {
+        ended::settle(thread, now());
+        mappings::remark(thread.process);
+    }
 }
 
 /// Makes a call that is recorded behind the function, if files are recorded: `record` gets when the call began and what the function

@@ -1,8 +1,8 @@
 //! The next functions: those of the C library, or of whoever is preloaded behind the recorder.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use recording::file_functions::{FUNCTIONS, NAMES};
+use recording::file_functions::{FUNCTIONS, NAMES, number};
 
 static ADDRESSES: [AtomicUsize; FUNCTIONS.len()] = [const { AtomicUsize::new(0) }; FUNCTIONS.len()];
 
@@ -14,14 +14,52 @@ pub(crate) fn next(number: u32) -> usize {
     if address != 0 { address } else { find(number) }
 }
 
+/// Whether recording has begun, with [`prepare`].
+static IS_PREPARED: AtomicBool = AtomicBool::new(false);
+/// Functions that allocators call: looking for the next one in there could come back, or never return.
+const OF_ALLOCATORS: [u32; 3] = [number("mmap"), number("mmap64"), number("munmap")];
+
+/// Finds the next functions of those that are not looked for when they are called.
+pub(super) fn prepare() {
+    IS_PREPARED.store(true, Ordering::Relaxed);
+    OF_ALLOCATORS.into_iter().for_each(|number| _ = next(number));
+}
+
 #[cold]
 fn find(number: u32) -> usize {
+    if OF_ALLOCATORS.contains(&number) && !IS_PREPARED.load(Ordering::Relaxed) {
+        // The system itself is called until then (io.md, 2.7, F9).
+        return if number == OF_ALLOCATORS[2] {
+            unmap as *const () as usize
+        } else {
+            map as *const () as usize
+        };
+    }
     // SAFETY: the name ends with a NUL. The recorder is behind the library with the exported names, so these are not
     // found.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, NAMES[number as usize].as_ptr()) } as usize;
     let address = if found != 0 { found } else { missing as *const () as usize };
     ADDRESSES[number as usize].store(address, Ordering::Relaxed);
     address
+}
+
+/// Stands for `mmap`.
+unsafe extern "C" fn map(
+    address: usize,
+    length: usize,
+    access: usize,
+    flags: usize,
+    descriptor: usize,
+    offset: usize,
+) -> usize {
+    // SAFETY: the program's own call is passed on.
+    unsafe { libc::syscall(libc::SYS_mmap, address, length, access, flags, descriptor, offset) as usize }
+}
+
+/// Stands for `munmap`.
+unsafe extern "C" fn unmap(address: usize, length: usize) -> usize {
+    // SAFETY: as above.
+    unsafe { libc::syscall(libc::SYS_munmap, address, length) as usize }
 }
 
 /// Stands for a function that this C library does not have.

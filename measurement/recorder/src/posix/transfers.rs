@@ -75,18 +75,18 @@ fn transferred(access: &mut Access, file: OpenFile, transfer: Transfer, result: 
     // SAFETY: the call has succeeded.
     let requested = unsafe { bytes.count() };
     let times = access.times();
-    operation(access.thread(), times, file, (mode, offset), (requested, moved));
+    operation(access.thread(), times, file.handle, (mode, offset), (requested, moved));
 }
 
 /// Records an operation that took place between two times.
 fn operation(
     thread: &mut Thread,
     (begin, end): (u64, u64),
-    file: OpenFile,
+    handle: u32,
     (mode, offset): (u8, Option<u64>),
     (requested, moved): (u64, u64),
 ) {
-    let (number, handle) = (thread.next_request(), file.handle.into());
+    let (number, handle) = (thread.next_request(), handle.into());
     let events = &mut thread.events;
     if let Some(offset) = offset {
         events.attributes(begin, &[(OFFSET, UINT64, offset)]);
@@ -121,7 +121,7 @@ pub(super) fn between(
             // SAFETY: the call has succeeded, so there is an offset, which it has moved behind the bytes.
             let behind = (place != 0).then(|| unsafe { *(place as *const i64) } as u64);
             let offset = behind.and_then(|behind| behind.checked_sub(moved));
-            operation(access.thread(), times, file, (mode, offset), (bytes as u64, moved));
+            operation(access.thread(), times, file.handle, (mode, offset), (bytes as u64, moved));
         }
         drop(access);
     });
@@ -159,10 +159,15 @@ pub(super) fn flush(
 ) -> usize {
     by_descriptor(function, registers, descriptor, real, |access, file, result| {
         if result as i32 == 0 {
-            let times = access.times();
-            operation(access.thread(), times, file, (FLUSH, None), (UNKNOWN, UNKNOWN));
+            flushed(access, file.handle);
         }
     })
+}
+
+/// Records a flush that has succeeded.
+pub(super) fn flushed(access: &mut Access, handle: u32) {
+    let times = access.times();
+    operation(access.thread(), times, handle, (FLUSH, None), (UNKNOWN, UNKNOWN));
 }
 
 /// Makes a call that sets the size of a file; `size` is what it has at least then, or exactly. There is no record of

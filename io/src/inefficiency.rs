@@ -104,7 +104,10 @@ impl Flaw {
                 "to keep files open, fewer files, or one rank that looks and tells the others",
             ),
             Flaw::Unused => ("openings are for nothing", "to open what is read or written only"),
-            Flaw::Buffered => ("bytes go through small buffers of C", "setvbuf, POSIX, or MPI-IO"),
+            Flaw::Buffered => (
+                "bytes go through small buffers of C",
+                "setvbuf with a large buffer of your own, POSIX, or MPI-IO",
+            ),
             Flaw::NothingOverlaps => (
                 "of non-blocking operations lie within the calls that complete them",
                 "to start them earlier",

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use io_model::{Kind, Mode, Model, Phase};
+use io_model::{Flaw, Kind, Mode, Model, Phase};
 use replay::exchange::Solo;
 use replay::io::{IoOptions, OutputFile};
 use replay::progress::Progress;
@@ -117,6 +117,17 @@ fn files_are_the_same_for_any_number_of_workers() {
             assert!(*first.get_or_insert_with(|| written.clone()) == written, "{processes} of {threads}");
         }
     }
+}
+
+#[test]
+fn rank_that_comes_last_to_collective_io_is_told_with_the_waiting_of_all() {
+    let directory = in_memory();
+    let model = model("io.4", directory.path(), &[]);
+    let [late] = &model.inefficiencies[..] else { panic!("{:?}", model.inefficiencies) };
+    assert_eq!((late.flaw, late.rank, late.concerned, late.of), (Flaw::Late, Some(0), 12, 24));
+    // Ticks of Wait at Collective I/O (io.md 7.2).
+    let waiting = late.cost * model.run as f64 * 4.0;
+    assert!((waiting - 58_552_919.0).abs() < 0.5, "{waiting}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub enum Purpose {
     Flushes,
     /// Bytes move.
     Transfers,
+    /// Bytes of all ranks that have opened the file move, in a collective call that blocks.
+    TransfersTogether,
 }
 
 /// A call on a file that has returned, and that the program itself has made.

@@ -96,8 +96,8 @@ impl Walk {
         if !opening.is_nested {
             self.describe(opening.file, &description);
         }
-        let &Opening { file, layer, members, .. } = opening;
-        self.handles.insert(handle, Handle { file, layer, members, description: self.next });
+        let &Opening { file, layer, .. } = opening;
+        self.handles.insert(handle, Handle { file, layer, description: self.next });
         self.descriptions.insert(self.next, description);
         self.next += 1;
     }
@@ -229,7 +229,6 @@ impl Walk {
         file.pending.push_back(Pending {
             operation,
             requested: begin.requested,
-            opened_by: (id.handle, handle.members),
             description: handle.description,
             view: description.view.clone(),
             has_place: description.has_views || handle.layer != Layer::Mpi,
@@ -337,15 +336,6 @@ impl Walk {
             && let Some(pending) = file.pending.pop_front()
         {
             file.before += 1;
-            let Operation { access, begin, end, .. } = pending.operation;
-            if let (handle, Some(members)) = pending.opened_by
-                && access.collective
-                && !access.non_blocking
-            {
-                // Also what is left out of all else: others count with it.
-                let together = self.walked.together(handle, number, members);
-                together.into_iter().for_each(|it| it.transfers.push((begin, end)));
-            }
             if pending.state == State::Complete {
                 file.facts.add(&pending.operation);
                 file.stream.push(pending.operation);
@@ -373,24 +363,24 @@ impl Walk {
         let Some(file) = self.files.get_mut(&call.file) else { return };
         let time = call.end.saturating_sub(call.begin);
         let calls = &mut file.facts.calls;
-        let sum = match call.purpose {
-            Purpose::Transfers => return,
-            Purpose::Flushes => &mut calls.flush_time,
+        match call.purpose {
+            Purpose::Transfers | Purpose::TransfersTogether => {}
+            Purpose::Flushes => calls.flush_time = calls.flush_time.saturating_add(time),
             Purpose::Seeks | Purpose::Handles | Purpose::OpensOrCloses => {
                 calls.handling += 1;
-                &mut calls.handling_time
+                calls.handling_time = calls.handling_time.saturating_add(time);
             }
-        };
-        *sum = sum.saturating_add(time);
+        }
         if call.purpose == Purpose::OpensOrCloses
             && let Some(opened) = file.opened_by(call.opening)
         {
             opened.time = opened.time.saturating_add(time);
         }
-        if call.purpose != Purpose::Seeks
+        if !matches!(call.purpose, Purpose::Seeks | Purpose::Transfers)
             && let Some(together) = self.walked.together(call.handle, call.file, call.members.unwrap_or(1))
         {
             let list = match call.purpose {
+                Purpose::TransfersTogether => &mut together.transfers,
                 Purpose::Flushes => &mut together.flushes,
                 _ => &mut together.handling,
             };

@@ -146,7 +146,11 @@ impl<'a> Feed<'a> {
             Event::IoOperationBegin { handle: local, mode, operation_flags, bytes_request, matching_id } => {
                 if let Some((key, known_handle)) = handle(local) {
                     let layer = known_handle.layer;
-                    let purpose = if mode == FLUSH { Purpose::Flushes } else { Purpose::Transfers };
+                    let purpose = match operation_flags & (COLLECTIVE | NON_BLOCKING) {
+                        _ if mode == FLUSH => Purpose::Flushes,
+                        COLLECTIVE => Purpose::TransfersTogether,
+                        _ => Purpose::Transfers,
+                    };
                     self.note(purpose, (key, known_handle), (spot.thread, spot.call));
                     let number = (key, matching_id, layer);
                     self.begin(number, (mode, operation_flags), known(bytes_request), spot);

@@ -15,7 +15,6 @@ use crate::view::View;
 pub(super) struct Handle {
     pub(super) file: u32,
     pub(super) layer: Layer,
-    pub(super) members: Option<u64>,
     pub(super) description: u64,
 }
 
@@ -103,8 +102,6 @@ impl File {
 pub(super) struct Pending {
     pub(super) operation: Operation,
     pub(super) requested: Option<u64>,
-    /// The handle, and members of the communicator that opened it.
-    pub(super) opened_by: (u64, Option<u64>),
     pub(super) description: u64,
     pub(super) view: Arc<View>,
     /// Whether the view is the file's, not that which nobody has recorded.

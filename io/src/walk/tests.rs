@@ -250,17 +250,18 @@ fn calls_count_by_what_they_are_for() {
     walk.call(&call(Purpose::Seeks, 1, (7, 8)));
     walk.call(&call(Purpose::Flushes, 1, (8, 18)));
     walk.call(&call(Purpose::Transfers, 1, (18, 28)));
+    walk.call(&call(Purpose::TransfersTogether, 1, (28, 30)));
     let walked = walk.finish();
     let Calls { handling, handling_time, flush_time, transfers, .. } = walked.facts[&7].calls;
     assert_eq!((handling, handling_time, flush_time, transfers), (3, 8, 10, 0));
-    // Nobody waits for others in a seek, and transfers are known as operations.
+    // Nobody waits for others in a seek, or in a transfer of one's own; transfers count as operations.
     let together = &walked.together[&1];
-    assert_eq!((together.file, together.members, &together.transfers), (7, 4, &vec![]));
+    assert_eq!((together.file, together.members, &together.transfers), (7, 4, &vec![(28, 30)]));
     assert_eq!((&together.handling, &together.flushes), (&vec![(0, 5), (5, 7)], &vec![(8, 18)]));
 }
 
 #[test]
-fn collective_transfers_are_kept_with_those_that_nobody_knows_the_bytes_of() {
+fn transfers_count_as_independent_or_collective_with_those_that_nobody_knows_the_bytes_of() {
     let mut walk = opened();
     let collective = Begin { collective: true, ..BEGIN };
     for (begin, moved) in
@@ -272,7 +273,6 @@ fn collective_transfers_are_kept_with_those_that_nobody_knows_the_bytes_of() {
     walk.begin(id(1), &Begin { non_blocking: true, ..collective });
     walk.complete(id(1), 3, None);
     let walked = walk.finish();
-    assert_eq!(walked.together[&1].transfers, [(0, 3); 2]);
     let Calls { writes, independent_bytes, independent_time, .. } = walked.facts[&7].calls;
     assert_eq!((writes, independent_bytes, independent_time), (3, 4, 3));
 }

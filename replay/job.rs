@@ -419,7 +419,7 @@ impl Job {
         drop(agreed);
         let paths = ReportPaths::unify(trace, walked.iter().map(|walked| &walked.process), exchange)?;
         let of_files = match &self.io {
-            Some(_) => io::Asked::gather(&mut walked, &paths, exchange)?,
+            Some(_) => io::Asked::gather(&mut walked, trace, &paths, exchange)?,
             None => Vec::new(),
         };
         let mut statistics = Statistics::new(bounds);

@@ -58,8 +58,7 @@ pub struct Begin {
     pub non_blocking: bool,
     /// What says where it begins.
     pub pointer: Pointer,
-    /// Where it begins, in etypes: of explicit offsets; and of others if somebody knows it, such as after appending, or of the shared
-    /// pointer from [`ordered_offsets`](crate::ordered_offsets).
+    /// Where it begins, in etypes: of explicit offsets; and of others if somebody knows it, such as after appending.
     pub offset: Option<u64>,
     /// Bytes asked for.
     pub requested: Option<u64>,

@@ -15,6 +15,7 @@ use crate::numbers::{moved, offset, times};
 use crate::operation::Operation;
 use crate::pointer::advanced;
 use crate::records::{Begin, Id, Opening, Request, Settings, Walked, Whence};
+use crate::shared_pointer::{SharedStep, SharedSteps, summed};
 use crate::simple::Manner;
 use crate::stream::Stream;
 use crate::transfers::Transfers;
@@ -40,6 +41,8 @@ pub struct Walk {
     files: FxHashMap<u32, File>,
     /// The innermost operation of each id that has begun: file, and position among all of it.
     begun: FxHashMap<Id, (u32, u64)>,
+    /// What concerns the shared pointers of files of MPI.
+    shared: SharedSteps,
     walked: Walked,
 }
 
@@ -54,6 +57,7 @@ impl Walk {
             next: 0,
             files: FxHashMap::default(),
             begun: FxHashMap::default(),
+            shared: SharedSteps::new(),
             walked: Walked::default(),
         }
     }
@@ -85,10 +89,11 @@ impl Walk {
         file.facts.hints.extend(opening.hints.map(str::to_owned));
         let manner =
             Manner { direct: opening.direct, preallocated: false, hints: opening.hints.map(str::to_owned) };
+        let pointer = if opening.append { opening.size } else { Some(0) };
         let description = Description {
             handles: 1,
             opening: file.openings,
-            pointer: if opening.append { opening.size } else { Some(0) },
+            pointer,
             view: Arc::new(View::bytes()),
             manner,
             has_views: opening.has_views,
@@ -97,6 +102,9 @@ impl Walk {
             self.describe(opening.file, &description);
         }
         let &Opening { file, layer, .. } = opening;
+        if layer == Layer::Mpi {
+            self.share(handle, SharedStep::To(pointer));
+        }
         self.handles.insert(handle, Handle { file, layer, description: self.next });
         self.descriptions.insert(self.next, description);
         self.next += 1;
@@ -141,7 +149,17 @@ impl Walk {
         }
     }
 
-    /// A view is set; the pointer goes to its begin.
+    /// The shared pointer moves, by a request in etypes. The result that is recorded may be the individual pointer (io.md 3.3).
+    pub fn seek_shared(&mut self, handle: u64, request: i64, whence: Whence) {
+        let step = match whence {
+            Whence::Start => SharedStep::To(offset(request.into())),
+            Whence::Current => SharedStep::By(request),
+            Whence::Other => SharedStep::To(None),
+        };
+        self.share(handle, step);
+    }
+
+    /// A view is set; the pointers go to its begin.
     pub fn set_view(&mut self, handle: u64, set: &SetView) {
         let (view, finding) = View::new(set);
         if let Some(finding) = finding {
@@ -150,6 +168,7 @@ impl Walk {
         let Some(description) = self.description(handle) else { return };
         (description.pointer, description.view, description.has_views) = (Some(0), Arc::new(view), true);
         let description = description.clone();
+        self.share(handle, SharedStep::To(Some(0)));
         let Some(Handle { file, .. }) = self.handle(handle) else { return };
         self.describe(file, &description);
         if let Some(file) = self.files.get_mut(&file) {
@@ -236,11 +255,26 @@ impl Walk {
             is_flushed: false,
             requests: Requests::default(),
             around: self.begun.insert(id, (handle.file, position)),
+            shared: None,
         });
+        if begin.pointer == Pointer::Shared {
+            let step = if begin.collective { SharedStep::Ordered(None) } else { SharedStep::Own(None) };
+            let steps = self.shared.entry(id.handle).or_default();
+            if let Some(own) = file.pending.back_mut() {
+                own.shared = Some((id.handle, steps.len()));
+            }
+            steps.push(step);
+        }
         let gives_up = file.pending.len() > MOST_PENDING;
         if let Some(first) = file.pending.front_mut().filter(|_| gives_up) {
-            first.state = State::LeftOut;
-            self.walked.findings.add(Finding::NeverComplete);
+            let finding = match first.state {
+                State::Unplaced => first.settle_place(),
+                _ => {
+                    first.state = State::LeftOut;
+                    Some(Finding::NeverComplete)
+                }
+            };
+            finding.into_iter().for_each(|finding| self.walked.findings.add(finding));
             self.settle(handle.file);
         }
         if is_late {
@@ -295,22 +329,23 @@ impl Walk {
         let mut findings = Vec::new();
         match (end, size) {
             (Some((enter, end)), Some(size)) => {
-                let place = offset.map(|offset| pending.view.place(offset, size));
-                if size > 0 && place.is_none_or(|place| place.first.is_none()) {
-                    findings.push(Finding::UnknownOffset);
-                }
                 if end < pending.operation.begin {
                     findings.push(Finding::EndsBeforeBegin);
                 }
                 let begin = pending.operation.begin;
-                pending.operation = Operation {
-                    first: place.and_then(|place| place.first),
-                    length: place.map_or(size, |place| place.length),
-                    size,
-                    end: end.max(begin),
-                    ..pending.operation
-                };
-                pending.state = State::Complete;
+                (pending.operation.size, pending.operation.end) = (size, end.max(begin));
+                if let Some((handle, at)) = pending.shared
+                    && let Some(step) = self.shared.get_mut(&handle).and_then(|steps| steps.get_mut(at))
+                {
+                    let moved = pending.view.etype().and_then(|etype| size.checked_div(etype));
+                    *step =
+                        if access.collective { SharedStep::Ordered(moved) } else { SharedStep::Own(moved) };
+                }
+                if pending.shared.is_some() && access.collective && offset.is_none() {
+                    pending.state = State::Unplaced;
+                } else {
+                    findings.extend(pending.settle_place());
+                }
                 if access.non_blocking {
                     file.complete(begin, (enter, end.max(begin)));
                 }
@@ -332,7 +367,8 @@ impl Walk {
     /// Hands operations on whose predecessors are complete.
     fn settle(&mut self, number: u32) {
         let Some(file) = self.files.get_mut(&number) else { return };
-        while file.pending.front().is_some_and(|it| it.state != State::Begun)
+        let is_over = |it: &Pending| !matches!(it.state, State::Begun | State::Unplaced);
+        while file.pending.front().is_some_and(is_over)
             && let Some(pending) = file.pending.pop_front()
         {
             file.before += 1;
@@ -394,15 +430,47 @@ impl Walk {
         description.map_or(0, |description| description.opening)
     }
 
+    /// What concerns the shared pointers of those handles that have ordered transfers.
+    pub fn shared_steps(&self) -> SharedSteps {
+        let is_ordered = |steps: &&Vec<SharedStep>| steps.iter().any(|step| step.ordered().is_some());
+        let all = self.shared.iter().map(|(handle, steps)| (*handle, steps));
+        all.filter(|(_, steps)| is_ordered(steps)).map(|(handle, steps)| (handle, summed(steps))).collect()
+    }
+
+    /// Says where the ordered transfers of a handle begin, in etypes, of which all are known now ([`ordered_offsets`](crate::ordered_offsets)).
+    pub fn place_ordered(&mut self, handle: u64, offsets: &[Option<u64>]) {
+        let Some(steps) = self.shared.get(&handle) else { return };
+        let ordered = steps.iter().enumerate().filter(|(_, step)| step.ordered().is_some());
+        let offsets: FxHashMap<usize, u64> =
+            ordered.zip(offsets).filter_map(|((at, _), offset)| Some((at, (*offset)?))).collect();
+        let known = |pending: &Pending| {
+            let (_, at) = pending.shared.filter(|(shared, _)| *shared == handle)?;
+            offsets.get(&at).copied().zip(pending.view.etype())
+        };
+        for pending in self.files.values_mut().flat_map(|file| &mut file.pending) {
+            if let Some((offset, etype)) = known(pending) {
+                pending.operation.offset = times(offset, etype);
+            }
+        }
+    }
+
     /// All simple phases, and what else was found. What has not ended is left out.
     pub fn finish(mut self) -> Walked {
         let mut numbers: Vec<u32> = self.files.keys().copied().collect();
         numbers.sort_unstable();
         for number in numbers {
             let Some(file) = self.files.get_mut(&number) else { continue };
-            let open = file.pending.iter_mut().filter(|it| it.state == State::Begun);
-            let count = open.map(|it| it.state = State::LeftOut).count();
-            (0..count).for_each(|_| self.walked.findings.add(Finding::NeverComplete));
+            for pending in &mut file.pending {
+                let finding = match pending.state {
+                    State::Begun => {
+                        pending.state = State::LeftOut;
+                        Some(Finding::NeverComplete)
+                    }
+                    State::Unplaced => pending.settle_place(),
+                    State::Complete | State::LeftOut => None,
+                };
+                finding.into_iter().for_each(|finding| self.walked.findings.add(finding));
+            }
             self.settle(number);
             if let Some(mut file) = self.files.remove(&number) {
                 file.count_unused();
@@ -414,6 +482,10 @@ impl Walk {
             }
         }
         self.walked
+    }
+
+    fn share(&mut self, handle: u64, step: SharedStep) {
+        self.shared.entry(handle).or_default().push(step);
     }
 
     fn describe(&mut self, file: u32, description: &Description) {

@@ -1,6 +1,6 @@
 //! Records of files of one process, as the model takes them.
 
-use io_model::{Begin, Id, Kind, Layer, Opening, Pointer, Purpose, Request, SetView, Walk, Walked, Whence};
+use io_model::{Begin, Id, Kind, Layer, Opening, Pointer, Purpose, Request, SetView, Walk, Whence};
 use model::Ticks;
 use otf2::{Event, MappingType, Mappings};
 use rustc_hash::FxHashMap;
@@ -123,7 +123,6 @@ impl<'a> Feed<'a> {
                 }
             }
             Event::IoSeek { handle: local, offset_request, whence, offset_result } => {
-                // The result for the shared pointer may be the individual one (io.md 3.3).
                 let is_shared = spot.call.is_some_and(|it| asked.call(it.region) == Call::SeeksShared);
                 let found = handle(local);
                 if let Some(found) = found {
@@ -134,13 +133,16 @@ impl<'a> Feed<'a> {
                 {
                     self.walk.set_size(known.file, size);
                 }
-                if let Some((key, _)) = found.filter(|_| !is_shared) {
+                if let Some((key, _)) = found {
                     let whence = match whence {
                         0 => Whence::Start,
                         1 => Whence::Current,
                         _ => Whence::Other,
                     };
-                    self.walk.seek(key, offset_request, whence, known(offset_result));
+                    match is_shared {
+                        true => self.walk.seek_shared(key, offset_request, whence),
+                        false => self.walk.seek(key, offset_request, whence, known(offset_result)),
+                    }
                 }
             }
             Event::IoOperationBegin { handle: local, mode, operation_flags, bytes_request, matching_id } => {
@@ -220,9 +222,9 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// What the process did.
-    pub(crate) fn finish(self) -> Walked {
-        self.walk.finish()
+    /// What the process did, of which it is not known yet where ordered transfers begin.
+    pub(crate) fn into_walk(self) -> Walk {
+        self.walk
     }
 
     fn create(

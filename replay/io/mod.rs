@@ -1,7 +1,7 @@
 //! The model of file I/O of a trace (`docs/io.md`): what `io_model` makes of the records of files.
 //!
 //! ```text
-//!   records ─► feed, one for each process ─► simple phases ─► exchange ─► worker 0: phases, families ─► output
+//!   records ─► feed, one for each process ─► ordered transfers ─► simple phases ─► exchange ─► worker 0: phases, families ─► output
 //! ```
 //!
 //! Everything comes to worker 0, by rank: so the model has the same bytes for any number of workers.
@@ -12,6 +12,7 @@ mod costs;
 mod exchange;
 mod feed;
 mod options;
+mod ordered;
 mod output;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,12 +45,15 @@ impl Asked {
     /// If a worker failed.
     pub(crate) fn gather(
         walked: &mut [Walked],
+        trace: &Trace,
         paths: &ReportPaths,
         exchange: &mut dyn Exchange,
     ) -> Result<Vec<OfRank>, Error> {
+        let walks = walked.iter_mut().filter_map(|it| Some((it.process.number, it.io.as_deref_mut()?)));
+        ordered::place(&mut walks.collect::<Vec<_>>(), trace, exchange)?;
         let own = walked.iter_mut().zip(&paths.numbers).filter_map(|(walked, paths)| {
             let rank = walked.process.number;
-            Some(OfRank::new(rank, *walked.io.take()?, paths))
+            Some(OfRank::new(rank, walked.io.take()?.finish(), paths))
         });
         exchange::gather(own, exchange)
     }

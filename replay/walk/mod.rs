@@ -263,7 +263,7 @@ pub struct Walked {
     /// Operations on files in the order of their ends; none unless they are noted.
     pub file_operations: Box<[FileOperation]>,
     /// What the process did to files; `None` unless the model of file I/O is made.
-    pub io: Option<Box<io_model::Walked>>,
+    pub io: Option<Box<io_model::Walk>>,
     /// The part that later steps add to.
     pub results: Results,
 }

@@ -491,7 +491,7 @@ impl<'t> ProcessWalk<'t> {
             visits: self.phases.visits.into(),
             events,
             file_operations: self.file_operations.map(|it| it.finish()).unwrap_or_default(),
-            io: self.io.map(|feed| Box::new(feed.finish())),
+            io: self.io.map(|feed| Box::new(feed.into_walk())),
             results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::access::Layer;
 use crate::beneath::{Beneath, Requests};
 use crate::facts::FileFacts;
+use crate::finding::Finding;
 use crate::operation::Operation;
 use crate::simple::Manner;
 use crate::stream::Stream;
@@ -112,16 +113,30 @@ pub(super) struct Pending {
     pub(super) requests: Requests,
     /// The operation of the same id around it.
     pub(super) around: Option<(u32, u64)>,
+    /// The handle, and which of the steps of its shared pointer it is.
+    pub(super) shared: Option<(u64, usize)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     Begun,
+    /// It is complete, and in an order of all ranks: where it begins is known when all are.
+    Unplaced,
     Complete,
     LeftOut,
 }
 
 impl Pending {
+    /// Completes it, wherever it is; answers what is wrong with that.
+    pub(super) fn settle_place(&mut self) -> Option<Finding> {
+        let Operation { offset, size, .. } = self.operation;
+        let place = offset.map(|offset| self.view.place(offset, size));
+        self.operation.first = place.and_then(|place| place.first);
+        self.operation.length = place.map_or(size, |place| place.length);
+        self.state = State::Complete;
+        (size > 0 && self.operation.first.is_none()).then_some(Finding::UnknownOffset)
+    }
+
     /// Its pieces in the file; none if they are unknown.
     pub(super) fn pieces(&self) -> Vec<(u64, u64)> {
         let offset = self.operation.offset.filter(|_| self.has_place);

@@ -6,7 +6,7 @@ use super::*;
 use crate::Steps;
 use crate::access::{Kind, Layer};
 use crate::calls::Calls;
-use crate::pointer::ordered_offsets;
+use crate::shared_pointer::ordered_offsets;
 
 const BEGIN: Begin = Begin {
     kind: Kind::Write,
@@ -169,12 +169,52 @@ fn opening_of_a_library_within_one_of_the_program_is_none_of_its_own() {
     assert_eq!((openings[0].0, &openings[0].1), (1, &openings[1].1));
 }
 
+/// A rank that moves so many bytes in order, then others at its own pointer, and so many at the shared one, then in order again.
+fn ordered(etype: u64, [first, own, alone, second]: [u64; 4]) -> Walk {
+    let mut walk = opened();
+    walk.set_view(
+        1,
+        &SetView {
+            displacement: 1000,
+            etype: Some(etype),
+            size: Some(etype),
+            extent: Some(etype),
+            pieces: Some(1),
+            text: None,
+        },
+    );
+    let shared = Begin { pointer: Pointer::Shared, ..BEGIN };
+    for (begin, bytes) in [
+        (Begin { collective: true, ..shared }, first),
+        (BEGIN, own),
+        (shared, alone),
+        (Begin { collective: true, ..shared }, second),
+    ] {
+        walk.begin(id(1), &begin);
+        walk.complete(id(1), 1, Some(bytes));
+    }
+    walk
+}
+
 #[test]
-fn ordered_transfers_lie_behind_each_other() {
-    let offsets = ordered_offsets(5, 4, &[vec![8, 0, 4], vec![4, 4, 4]]);
-    assert_eq!(offsets, [[5, 7, 7].map(Some), [8, 9, 10].map(Some)]);
-    assert_eq!(ordered_offsets(1 << 62, 1, &[vec![1 << 62, 1]])[0], [Some(1 << 62), None]);
-    assert_eq!(ordered_offsets(0, 0, &[vec![1, 1]])[0], [Some(0), None]);
+fn ordered_transfers_lie_behind_those_of_ranks_before_and_of_all_before() {
+    let mut walks = [ordered(4, [8, 12, 4, 16]), ordered(4, [20, 4, 0, 4])];
+    let steps = walks.each_ref().map(Walk::shared_steps);
+    let offsets = ordered_offsets(&steps.each_ref().map(|steps| &steps[&1][..]));
+    for (walk, offsets) in walks.iter_mut().zip(&offsets) {
+        walk.place_ordered(1, offsets);
+    }
+    let [(one, unknown), (other, none)] = walks.map(pieces);
+    // Nobody knows where the rank's transfer at the shared pointer was, but that it was before the second one in order.
+    assert_eq!(one, [(1000, 8), (1000, 12), (1032, 16)]);
+    assert_eq!(other, [(1008, 20), (1000, 4), (1048, 4)]);
+    assert_eq!((unknown, none), (vec![(Finding::UnknownOffset, 1)], vec![]));
+}
+
+#[test]
+fn ordered_transfers_whose_order_is_not_known_have_no_places() {
+    let (known, findings) = pieces(ordered(1, [8, 12, 0, 16]));
+    assert_eq!((known, findings), (vec![(1000, 12)], vec![(Finding::UnknownOffset, 2)]));
 }
 
 #[test]

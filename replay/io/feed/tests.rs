@@ -4,7 +4,7 @@ use super::*;
 use crate::io::IoOptions;
 use crate::options::Semantics;
 use crate::trace::tests::world;
-use io_model::{AccessTotals, Finding, Requests};
+use io_model::{AccessTotals, Finding, Requests, Walked};
 use model::{FileHandle, Region};
 
 /// A rank with a handle of MPI-IO, one of POSIX and one of a library that is built on these, of one file each.
@@ -42,7 +42,7 @@ fn walked(records: &[(Ticks, usize, u32, Event<'_>)]) -> Walked {
         };
         feed.take(&trace, event, &Mappings::default(), &spot);
     }
-    feed.finish()
+    feed.into_walk().finish()
 }
 
 fn create(handle: u32) -> Event<'static> {
@@ -154,7 +154,7 @@ fn calls_that_the_program_makes_for_files_count_with_their_time() {
         // Another call of the same depth is none of these.
         feed.returns(0, OpenCall { enter: leave, ..call }, leave + 1, || true);
     }
-    let calls = feed.finish().facts[&1].calls;
+    let calls = feed.into_walk().finish().facts[&1].calls;
     assert_eq!((calls.handling, calls.handling_time, calls.flush_time), (2, 4 + 3, 2));
     assert_eq!((calls.writes, calls.unused), (1, 0));
 }

@@ -86,6 +86,12 @@ NOINLINE void together(MPI_File file) {
     tell("pointers.out", "read", 220 + 50 * rank, 50);
     OK(MPI_File_write_shared(file, bytes, 300, MPI_BYTE, MPI_STATUS_IGNORE));
     tell("pointers.out", "write", -1, 300);
+    OK(MPI_File_write_ordered(file, bytes, 40, MPI_BYTE, MPI_STATUS_IGNORE));
+    tell("pointers.out", "write", 320 + 600 + 40 * rank, 40);
+    OK(MPI_File_seek_shared(file, 7, MPI_SEEK_SET));
+    OK(MPI_File_read_ordered_begin(file, bytes, 30, MPI_BYTE));
+    OK(MPI_File_read_ordered_end(file, bytes, MPI_STATUS_IGNORE));
+    tell("pointers.out", "read", 7 + 30 * rank, 30);
 }
 
 NOINLINE void descriptors(void) {

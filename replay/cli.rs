@@ -8,6 +8,7 @@ use otf2::Io;
 use replay::advice::{AdviceJson, AdviceOptions, WantedAdvice};
 use replay::io::{IoOptions, OutputFile, SystemsTable, read_thresholds};
 use replay::options::{INSTANCES, WINDOWS};
+use replay::plan::{Form, Node};
 use replay::scaling::ScalingKind;
 use replay::short::{KEPT, ShortOptions};
 use replay::{DetailsPlace, Focus, LoopChoice, MemoryLimit, Options, Semantics, WhatIf};
@@ -260,6 +261,25 @@ pub(crate) struct Cli {
     #[arg(long, requires = "io_systems", hide_short_help = true)]
     io_mean: bool,
 
+    /// Say how many nodes, processes, threads, how much memory and time this analysis needs, and do nothing else
+    ///
+    /// In words, as directives of a batch system with a line that starts the analysis, as variables of the shell, or as JSON. Reads
+    /// definitions and sizes of files only.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORM",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "text",
+        hide_short_help = true
+    )]
+    plan: Option<FormName>,
+
+    /// The nodes that --plan is for: cores, domains of memory (NUMA), memory, such as 128c,8n,256G [default: this machine]
+    #[arg(long, value_name = "NODE", value_parser = Node::parse, requires = "plan", hide_short_help = true)]
+    node: Option<Node>,
+
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
     clock_correction: bool,
@@ -285,6 +305,17 @@ pub(crate) struct Cli {
 enum SemanticsName {
     Corrected,
     Reference,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum FormName {
+    Text,
+    Slurm,
+    Pbs,
+    Lsf,
+    Flux,
+    Shell,
+    Json,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug)]
@@ -325,6 +356,20 @@ enum ScalingName {
 }
 
 impl Cli {
+    /// The form of the plan that is asked for, and the nodes that it is for; `None` if there is to be an analysis.
+    pub(crate) fn plan(&self) -> Option<(Form, Node)> {
+        let form = match self.plan? {
+            FormName::Text => Form::Text,
+            FormName::Slurm => Form::Slurm,
+            FormName::Pbs => Form::Pbs,
+            FormName::Lsf => Form::Lsf,
+            FormName::Flux => Form::Flux,
+            FormName::Shell => Form::Shell,
+            FormName::Json => Form::Json,
+        };
+        Some((form, self.node.unwrap_or_else(Node::this_machine)))
+    }
+
     /// Returns the options of the analysis; `threads` is used if the user does not give a number.
     pub(crate) fn options(&self, threads: usize) -> Options {
         Options {

@@ -56,6 +56,7 @@ pub mod metrics;
 pub mod new_directory;
 pub mod operations;
 pub mod options;
+pub mod plan;
 pub mod predicted;
 pub mod progress;
 pub mod reference;

@@ -75,6 +75,18 @@ fn main() -> ExitCode {
     if let Some(table) = &cli.io_ior {
         return if speaks { print_text(&table.to_string()) } else { ExitCode::SUCCESS };
     }
+    if let Some((form, node)) = cli.plan() {
+        return match replay::plan::plan(&cli.options(threads), &node, form) {
+            Ok(_) if !speaks => ExitCode::SUCCESS,
+            Ok(text) => print_text(&text),
+            Err(error) => {
+                if exchange.fail() == exchange.worker() {
+                    complain(&error);
+                }
+                NO_REPORT.into()
+            }
+        };
+    }
     let mut options = cli.options(threads);
     // As above.
     if let Err(problems) = add_rules(&mut options) {

@@ -137,6 +137,11 @@ impl Memory {
     }
 }
 
+/// Returns the memory of this machine in bytes, if the system tells it.
+pub fn of_machine() -> Option<u64> {
+    number_of(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal")
+}
+
 /// Returns bytes in MiB, for messages.
 pub fn mebibytes(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)

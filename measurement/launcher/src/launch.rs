@@ -12,6 +12,7 @@ use crate::note::Note;
 use crate::preload;
 use crate::program::{self, FAILED, Program, ProgramEnd};
 use crate::report::complain;
+use recording::settings::Settings;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,15 +20,10 @@ use std::process::{Command, Stdio};
 use tracing::debug;
 
 /// Runs a program under the recorder and completes the archives of its recordings; returns how the program
-/// ended. `has_posix` says whether files of the C library are recorded, too.
-pub fn record(
-    command: &[OsString],
-    variables: &[(&'static str, String)],
-    output: Option<&Path>,
-    has_posix: bool,
-) -> ProgramEnd {
+/// ended. The settings are those that the variables say.
+pub fn record(command: &[OsString], variables: &[(&'static str, String)], settings: &Settings) -> ProgramEnd {
     let found = preload::library().and_then(|recorder| {
-        let io = if has_posix { Some(preload::io_library(&recorder)?) } else { None };
+        let io = if settings.posix { Some(preload::io_library(&recorder)?) } else { None };
         Ok((recorder, io))
     });
     let (library, io) = match found {
@@ -57,7 +53,7 @@ pub fn record(
              behind it (mpirun … replay-record PROGRAM)"
         ));
     }
-    let note = match Note::create(output) {
+    let note = match Note::create(settings.output.as_deref()) {
         Ok(note) => Some(note),
         Err(error) => {
             complain(&format!("{error}; complete the archive with replay-record --finish DIR afterwards"));
@@ -76,6 +72,9 @@ pub fn record(
         }
     };
     debug!(process = program.process(), ?command, "program started");
+    if let Some(limit) = settings.stop_after {
+        program.stop_after(limit, command);
+    }
     let end = match program.wait() {
         Ok(end) => end,
         Err(error) => {
@@ -88,7 +87,8 @@ pub fn record(
         note.directories().keys().for_each(|directory| faults::note(directory, program.process(), signal));
     }
     if let Some(note) = note {
-        let is_expected = output.is_some() || command.first().is_some_and(|it| preload::starts_open_mpi(it));
+        let is_expected =
+            settings.output.is_some() || command.first().is_some_and(|it| preload::starts_open_mpi(it));
         if is_expected && note.directories().is_empty() {
             complain(
                 &"nothing was recorded: unless the recorder has said why, the program has not come to MPI_Init, or the recorder \

@@ -13,6 +13,7 @@ mod faults;
 mod finish;
 mod guardian;
 mod host;
+mod jobscripts;
 mod launch;
 mod note;
 mod options;

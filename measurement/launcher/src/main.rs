@@ -3,6 +3,7 @@
 use clap::error::ErrorKind;
 use launcher::{Error, Outcome, Task, finish};
 use recording::settings::EventRecords;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -41,12 +42,10 @@ fn main() -> ExitCode {
             let directories = launcher::guard(&note);
             finish_all(&directories, None, false)
         }
-        Ok(Task::Record { command, variables, settings }) => launcher::end_as(launcher::record(
-            &command,
-            &variables,
-            settings.output.as_deref(),
-            settings.posix,
-        )),
+        Ok(Task::Record { command, variables, settings }) => {
+            launcher::end_as(launcher::record(&command, &variables, &settings))
+        }
+        Ok(Task::Print(text)) => status_of(std::io::stdout().write_all(text.as_bytes())).into(),
     }
 }
 
@@ -56,6 +55,11 @@ fn print(answer: &clap::Error, misuse: u8) -> u8 {
     if !matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return misuse;
     }
+    status_of(printed)
+}
+
+/// Returns the exit status of something that was to be printed.
+fn status_of(printed: std::io::Result<()>) -> u8 {
     match printed {
         // A reader that has gone away has seen enough.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

@@ -1,6 +1,7 @@
 //! Command line, configuration file and environment: one table, that of `recording`, for all of them.
 
 use crate::Error;
+use crate::jobscripts;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use recording::settings::{EventRecords, Settings, VARIABLES, Variable};
@@ -31,6 +32,8 @@ pub enum Task {
     FinishDetached(PathBuf),
     /// Guard a launcher that has this note.
     Guard(PathBuf),
+    /// Print a text.
+    Print(String),
 }
 
 const AFTER_HELP: &str = "\
@@ -60,7 +63,7 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(OsString))
                 .num_args(1..)
                 .trailing_var_arg(true)
-                .required_unless_present_any(["finish", "finish-detached", "guard"]),
+                .required_unless_present_any(["finish", "jobscript", "finish-detached", "guard"]),
         )
         .arg(
             Arg::new("finish")
@@ -70,6 +73,13 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .num_args(1..)
                 .conflicts_with("command"),
+        )
+        .arg(
+            Arg::new("jobscript")
+                .long("jobscript")
+                .value_name("NAME")
+                .help("Print a script for a batch system, to be copied and changed, such as slurm-record-analyze; list prints all names")
+                .conflicts_with_all(["command", "finish"]),
         )
         .arg(hidden("finish-detached"))
         .arg(hidden("guard"))
@@ -131,6 +141,9 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
     }
     if let Some(note) = matches.get_one::<PathBuf>("guard") {
         return Ok(Task::Guard(note.clone()));
+    }
+    if let Some(name) = matches.get_one::<String>("jobscript") {
+        return jobscripts::find(name).map(Task::Print);
     }
     let file = match matches.get_one::<PathBuf>("config") {
         Some(path) => {
@@ -301,6 +314,15 @@ mod tests {
             wrong.contains("REPLAY_RECORDS is \"all\", expected calling-contexts or enter-leave"),
             "{wrong}"
         );
+    }
+
+    #[test]
+    fn scripts_are_printed_by_name() {
+        let Ok(Task::Print(script)) = asked(&["--jobscript", "slurm-analyze"], &[]) else {
+            panic!("no script")
+        };
+        assert!(script.starts_with("#!/bin/bash\n"));
+        assert!(asked(&["--jobscript", "x"], &[]).unwrap_err().contains("slurm-analyze"));
     }
 
     #[test]

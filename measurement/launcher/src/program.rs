@@ -2,15 +2,20 @@
 //! it, and its end.
 
 use crate::Error;
+use crate::report::complain;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
+use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Signals that users, batch systems and mpirun send to a program.
 const FORWARDED: [i32; 8] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT];
@@ -43,6 +48,8 @@ impl From<ExitStatus> for ProgramEnd {
 /// A running program.
 pub(crate) struct Program {
     child: Child,
+    /// Whether it has been waited for: from then on its process id may be that of another one.
+    is_over: Arc<Mutex<bool>>,
     signals: SignalsInfo<WithOrigin>,
 }
 
@@ -74,7 +81,7 @@ impl Program {
         child.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
         end_with_launcher(&mut child);
         match child.spawn() {
-            Ok(child) => Ok(Program { child, signals }),
+            Ok(child) => Ok(Program { child, is_over: Arc::default(), signals }),
             Err(cause) => {
                 let status = if cause.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };
                 let program = program.to_string_lossy();
@@ -91,33 +98,68 @@ impl Program {
     pub(crate) fn wait(&mut self) -> Result<ProgramEnd, Error> {
         let failed = |cause: std::io::Error| Error::new(format!("cannot wait for the program: {cause}"));
         loop {
-            if let Some(status) = self.child.try_wait().map_err(failed)? {
+            if let Some(status) = self.try_wait().map_err(failed)? {
                 return Ok(status.into());
             }
             let origins: Vec<_> = self.signals.wait().collect();
             for origin in origins {
                 // Signals of a terminal reach the program, too.
                 let Some(from) = origin.process else { continue };
+                // Until it has been waited for, the id is the program's. It may be dead already.
                 if origin.signal != SIGCHLD && from.pid as u32 != self.child.id() {
-                    self.send(origin.signal);
+                    send(self.child.id(), origin.signal);
                 }
             }
         }
+    }
+
+    fn try_wait(&mut self) -> std::io::Result<Option<ExitStatus>> {
+        let mut is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
+        let status = self.child.try_wait()?;
+        *is_over = status.is_some();
+        Ok(status)
+    }
+
+    /// Stops the program, which has been started by this command, if it has not ended after this time.
+    pub(crate) fn stop_after(&self, limit: Duration, command: &[OsString]) {
+        let (process, is_over) = (self.child.id(), Arc::clone(&self.is_over));
+        let job = env::var("SLURM_JOB_ID").ok().filter(|_| is_srun(command));
+        std::thread::spawn(move || {
+            std::thread::sleep(limit);
+            let is_over = is_over.lock().unwrap_or_else(PoisonError::into_inner);
+            if *is_over {
+                return;
+            }
+            complain(&format!("the program has not ended after {} s: it is stopped", limit.as_secs()));
+            // A signal to srun itself has it kill all ranks within a second (site 2.2): Slurm passes it on to them.
+            if !job.is_some_and(|job| signal_steps(&job)) {
+                send(process, SIGTERM);
+            }
+        });
     }
 
     /// Returns its process id.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
+}
 
-    fn send(&mut self, signal: i32) {
-        // Until it has been waited for, the id is the program's. It may be dead already.
-        if let (Some(process), Some(signal)) =
-            (Pid::from_raw(self.child.id() as i32), Signal::from_named_raw(signal))
-        {
-            let _ = kill_process(process, signal);
-        }
+fn send(process: u32, signal: i32) {
+    if let (Some(process), Some(signal)) = (Pid::from_raw(process as i32), Signal::from_named_raw(signal)) {
+        let _ = kill_process(process, signal);
     }
+}
+
+/// Whether a command starts ranks by Slurm's launcher.
+fn is_srun(command: &[OsString]) -> bool {
+    command.first().is_some_and(|program| Path::new(program).file_name() == Some("srun".as_ref()))
+}
+
+/// Has Slurm send SIGTERM to the steps of a job; returns whether it does so.
+fn signal_steps(job: &str) -> bool {
+    let mut command = Command::new("scancel");
+    command.arg("--signal=TERM").arg(job).env_remove("LD_PRELOAD").stdin(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 /// Returns the signals that this process ignores, as bits.

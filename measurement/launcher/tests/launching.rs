@@ -93,6 +93,39 @@ fn program_gets_the_recorder_its_settings_and_all_open_files() {
 }
 
 #[test]
+fn program_is_stopped_after_the_time_that_is_asked_for_and_not_if_it_ends_before() {
+    let directory = fresh("stop_after");
+    let begin = Instant::now();
+    let Some(output) = run(&directory, &["--stop-after", "1s", "sleep", "100"]) else { return };
+    assert_eq!(output.status.signal(), Some(Signal::TERM.as_raw()));
+    assert!(begin.elapsed() < Duration::from_secs(50));
+    assert!(text(&output.stderr).contains("has not ended after 1 s: it is stopped"), "{output:?}");
+    let before = run(&directory, &["--stop-after", "1h", "sh", "-c", "exit 3"]).unwrap();
+    assert_eq!((before.status.code(), text(&before.stderr)), (Some(3), String::new()));
+    let refused = run(&directory, &["--stop-after", "soon", "true"]).unwrap();
+    assert_eq!(refused.status.code(), Some(125));
+    assert!(text(&refused.stderr).contains("REPLAY_STOP_AFTER is \"soon\", expected a time"), "{refused:?}");
+}
+
+#[test]
+fn slurm_passes_the_signal_on_to_ranks_that_its_launcher_has_started() {
+    let directory = fresh("stop_after_srun");
+    let write = |name: &str, script: &str| {
+        use std::os::unix::fs::PermissionsExt;
+        let path = directory.join(name);
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    write("srun", "#!/bin/sh\necho $$ >process\ntrap 'exit 7' USR1\nwhile :; do sleep 0.1; done\n");
+    write("scancel", "#!/bin/sh\necho \"$@\" >asked\nkill -USR1 $(cat process)\n");
+    let Some(mut command) = launcher(&directory, &["--stop-after", "1s", "./srun", "app"]) else { return };
+    let path = format!("{}:{}", directory.display(), std::env::var("PATH").unwrap());
+    let output = command.env("PATH", path).env("SLURM_JOB_ID", "17").output().unwrap();
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    assert_eq!(fs::read_to_string(directory.join("asked")).unwrap(), "--signal=TERM 17\n");
+}
+
+#[test]
 fn program_that_cannot_be_started_ends_as_in_a_shell() {
     let directory = fresh("cannot_start");
     let Some(output) = run(&directory, &["no-such-program"]) else { return };

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// An environment variable.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +79,11 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "with posix: likewise those that are, although they are below one of which files are not recorded",
     },
     Variable {
+        name: "REPLAY_STOP_AFTER",
+        default: "",
+        meaning: "stop the program by SIGTERM after this time, such as 90s, 55m or 2h, and complete the archive",
+    },
+    Variable {
         name: "REPLAY_CLOCK",
         default: "auto",
         meaning: "tsc, monotonic, or auto: tsc where it is reliable",
@@ -138,6 +144,8 @@ pub struct Settings {
     pub io_exclude: String,
     /// Paths of files that are, although those above them are not.
     pub io_include: String,
+    /// How long the program may run; `None` if there is no limit.
+    pub stop_after: Option<Duration>,
     /// The clock that times are read from.
     pub clock: ClockSource,
     /// Seconds between measurements of clock offsets; 0 for none in between.
@@ -264,6 +272,9 @@ impl Settings {
                 return Err(wrong(name, "absolute paths"));
             }
         }
+        let limit = || wrong("REPLAY_STOP_AFTER", "a time such as 90s, 55m or 2h");
+        let stop_after =
+            text("REPLAY_STOP_AFTER").map(|text| duration(&text).ok_or_else(limit)).transpose()?;
         let clock = match value("REPLAY_CLOCK").as_str() {
             "auto" => ClockSource::Auto,
             "tsc" => ClockSource::Tsc,
@@ -343,12 +354,26 @@ impl Settings {
             posix,
             io_exclude: value("REPLAY_IO_EXCLUDE"),
             io_include: value("REPLAY_IO_INCLUDE"),
+            stop_after,
             clock,
             clock_interval,
             rounds,
             iterations,
         })
     }
+}
+
+/// Parses a time such as `90s`, `55m` or `2h`; without a unit it is in seconds.
+fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let (digits, seconds) = match text.char_indices().next_back()? {
+        (at, 's') => (&text[..at], 1),
+        (at, 'm') => (&text[..at], 60),
+        (at, 'h') => (&text[..at], 3600),
+        _ => (text, 1),
+    };
+    let number = digits.parse::<u64>().ok().filter(|number| *number > 0)?;
+    number.checked_mul(seconds).map(Duration::from_secs)
 }
 
 /// Parses a number of bytes such as `1M`, `256K` or `300000`.
@@ -391,6 +416,16 @@ mod tests {
         assert_eq!(chosen, [10, 15]);
         let rounds = read(&[("REPLAY_FIRST", "3")]).unwrap().rounds;
         assert!(rounds.contains(2) && !rounds.contains(3));
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(read(&[]).unwrap().stop_after, None);
+        let seconds = |text| Some(read(&[("REPLAY_STOP_AFTER", text)]).ok()?.stop_after?.as_secs());
+        assert_eq!(["7", "90s", "55m", " 2h "].map(seconds), [7, 90, 3300, 7200].map(Some));
+        for wrong in ["0", "m", "-1s", "1.5h", "1d", "99999999999999999999h", "9999999999999999999h", "é"] {
+            assert_eq!(seconds(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::support::{archive, fresh};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,41 @@ pub(crate) fn folder(test: &str) -> PathBuf {
     fresh(&format!("slurm_{test}"))
 }
 
+/// Puts a folder's `bin` and Replay's programs in front of a command's `PATH`.
+pub(crate) fn find_replay(command: &mut Command, folder: &Path) {
+    let replay = [launcher(), Path::new(env!("CARGO_BIN_EXE_replay-analyze"))].map(|it| it.parent().unwrap());
+    let mut folders = vec![folder.join("bin")];
+    folders.extend(replay.map(Path::to_owned));
+    folders.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+    command.env("PATH", env::join_paths(folders).unwrap());
+}
+
+/// A command in the folder of a job, with all that jobs need that it submits.
+pub(crate) fn command(cluster: &Cluster, folder: &Path, program: &str) -> Command {
+    let mut command = cluster.command(program);
+    find_replay(&mut command, folder);
+    command
+        .env("SLURM_MPI_TYPE", cluster.mpi_type())
+        // More processors are claimed than there are.
+        .env("OMPI_MCA_mpi_yield_when_idle", "1")
+        // Killed programs leave files there, which are removed with the cluster.
+        .env("OMPI_MCA_btl_vader_backing_directory", cluster.temporary())
+        .env("OMPI_MCA_orte_tmpdir_base", cluster.temporary())
+        .env("TMPDIR", cluster.temporary())
+        .current_dir(folder);
+    command
+}
+
+/// Waits until a file is there.
+#[track_caller]
+pub(crate) fn wait_for_file(path: &Path, told: impl Fn() -> String) {
+    let begin = Instant::now();
+    while !path.exists() {
+        assert!(begin.elapsed() < DEADLINE, "{} does not come: {}", path.display(), told());
+        std::thread::sleep(INTERVAL);
+    }
+}
+
 impl Job {
     /// Submits a script from a folder of the job's own, with options of sbatch. Its `PATH` has the folder's
     /// `bin`, then Replay's programs.
@@ -46,27 +82,25 @@ impl Job {
         script: &str,
         options: &[&str],
     ) -> Job {
+        Job::submit_for(cluster, folder, name, script, (options, &[]))
+    }
+
+    /// The same with arguments of the script.
+    pub(crate) fn submit_for(
+        cluster: &Arc<Cluster>,
+        folder: &Path,
+        name: &str,
+        script: &str,
+        (options, arguments): (&[&str], &[&str]),
+    ) -> Job {
         let path = folder.join("script.sh");
         fs::write(&path, script).unwrap();
-        let replay =
-            [launcher(), Path::new(env!("CARGO_BIN_EXE_replay-analyze"))].map(|it| it.parent().unwrap());
-        let mut folders = vec![folder.join("bin")];
-        folders.extend(replay.map(Path::to_owned));
-        folders.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
-        let mut command = cluster.command("sbatch");
+        let mut command = command(cluster, folder, "sbatch");
         command
-            .env("PATH", env::join_paths(folders).unwrap())
-            .env("SLURM_MPI_TYPE", cluster.mpi_type())
-            // More processors are claimed than there are.
-            .env("OMPI_MCA_mpi_yield_when_idle", "1")
-            // Killed programs leave files there, which are removed with the cluster.
-            .env("OMPI_MCA_btl_vader_backing_directory", cluster.temporary())
-            .env("OMPI_MCA_orte_tmpdir_base", cluster.temporary())
-            .env("TMPDIR", cluster.temporary())
             .args(["--parsable", "--job-name", name, "--nodes=1", "--ntasks-per-node=2"])
             .args(options)
             .arg(&path)
-            .current_dir(folder);
+            .args(arguments);
         let submitted = crate::support::process::run(&mut command, folder);
         submitted.expect_success();
         let id = submitted.stdout.trim().to_owned();

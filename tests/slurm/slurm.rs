@@ -2,10 +2,9 @@
 
 use crate::cluster::Cluster;
 use crate::job::{Job, expect_analysed, expect_complete, folder};
-use crate::support::{build, project};
+use crate::support::{build, copy, project};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Messages of each of the two ranks, and the line that rank 0 prints after them.
@@ -153,15 +152,4 @@ fn job_script_of_the_readme_analyses_an_archive() {
     assert_eq!((ended.state.as_str(), ended.status), ("COMPLETED", (0, 0)), "{}", ended.output);
     assert_eq!(ended.output.matches("Report: exp.dir/trace.cubex\n").count(), 1, "{}", ended.output);
     assert!(folder.join("exp.dir/trace.cubex").exists());
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
-        let target = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => fs::copy(entry.path(), &target).map(drop).unwrap(),
-        }
-    }
 }

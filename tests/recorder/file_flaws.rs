@@ -5,7 +5,7 @@ use replay::io::IoOptions;
 
 use crate::support::modelled::analyzed;
 use crate::support::record::Invocation;
-use crate::support::slow_files::{attempt, on_slow_files};
+use crate::support::slow_files::{attempt, keeps_times, on_slow_files};
 
 /// What is found of a flaw in a program that has it, or in which it is mended, and the lines of the summary.
 fn found(name: &str, flaw: Flaw, is_mended: bool) -> Option<(Vec<Inefficiency>, String)> {
@@ -59,6 +59,9 @@ fn rank_that_writes_more_and_takes_longer_has_an_unequal_amount() {
 
 #[test]
 fn rank_that_comes_last_to_collective_writes_is_told_with_how_often() {
+    if !keeps_times("flaws_late") {
+        return;
+    }
     let line = "collective operations have one rank as the last one (rank 3)";
     check("late", Flaw::Late, line, |it| it.rank == Some(3) && it.of == 20 && it.concerned >= 15);
 }

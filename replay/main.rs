@@ -19,6 +19,7 @@ use std::sync::atomic::AtomicBool;
 use clap::Parser;
 use clap::error::ErrorKind as Answer;
 use cli::Cli;
+use launched::Launched;
 use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::scratch::Allocator;
@@ -39,7 +40,10 @@ fn main() -> ExitCode {
     let (mut exchange, threads) = match start() {
         Ok(started) => started,
         Err(error) => {
-            complain(&error);
+            // It is the same in all processes.
+            if Launched::of_this_process().is_none_or(|launched| launched.speaks()) {
+                complain(&error);
+            }
             return NO_REPORT.into();
         }
     };
@@ -226,6 +230,14 @@ fn start() -> Result<(Box<dyn Exchange>, usize), Error> {
     #[cfg(feature = "mpi")]
     if let Some(processes) = replay::exchange::mpi::Processes::start()? {
         return Ok((Box::new(processes), 1));
+    }
+    #[cfg(not(feature = "mpi"))]
+    if let Some(launched) = Launched::of_this_process().filter(|it| it.processes.is_some_and(|it| it > 1)) {
+        return Err(Error::new(format!(
+            "{}, but this replay-analyze was built without MPI: start it once, with as many --threads as there are cores, or \
+             build it with an MPI",
+            launched.in_words()
+        )));
     }
     end_on_panic();
     Ok((Box::new(Solo), std::thread::available_parallelism().map_or(1, usize::from)))

@@ -7,6 +7,8 @@
 
 pub mod batch;
 #[cfg(feature = "mpi")]
+mod misfits;
+#[cfg(feature = "mpi")]
 pub mod mpi;
 pub mod shelf;
 mod solo;

@@ -4,13 +4,13 @@
 //! would burn whole scheduler quanta. `waiting.rs` defines how a process waits.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::env;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
+use launched::Launched;
 use mpi::datatype::Equivalence;
 use mpi::environment::Universe;
 use mpi::ffi;
@@ -24,7 +24,7 @@ use tracing::debug;
 
 use super::batch::{halves, pair};
 use super::waiting::{NAP, Patience, Placement, Waiting};
-use super::{Batch, Exchange, tree, words};
+use super::{Batch, Exchange, misfits, tree, words};
 use crate::error::Error;
 use crate::int::{to_u32, to_usize};
 
@@ -39,16 +39,6 @@ const POSTED: Tag = 1;
 const UP: Tag = 2;
 const DOWN: Tag = 3;
 const BATCH: Tag = 4;
-
-/// The number of processes that a launcher has started; `None` without a launcher. Starting MPI without a
-/// launcher would cost a third of a second, for nothing.
-fn launched() -> Option<usize> {
-    let size = |name| env::var(name).ok().and_then(|value| value.parse().ok());
-    size("OMPI_COMM_WORLD_SIZE")
-        .or_else(|| size("PMI_SIZE"))
-        .or_else(|| size("SLURM_STEP_NUM_TASKS").filter(|_| env::var_os("SLURM_STEP_ID").is_some()))
-        .or_else(|| env::var_os("PMIX_RANK").map(|_| 1))
-}
 
 /// This process among those that an MPI launcher started.
 pub struct Processes {
@@ -69,12 +59,20 @@ impl std::fmt::Debug for Processes {
 }
 
 impl Processes {
-    /// Starts MPI if a launcher has started this process; returns `None` otherwise.
+    /// Starts MPI if a launcher has started this process; returns `None` otherwise, as that would take a third of a second for
+    /// nothing, or if it has started one process in a step of a job.
     ///
     /// # Errors
-    /// If the launcher is of another MPI than this program: then each process would seem to be alone.
+    /// If the launcher is of another MPI than this program: then each process would seem to be alone, or MPI would abort.
     pub fn start() -> Result<Option<Processes>, Error> {
-        let Some(launched) = launched() else { return Ok(None) };
+        let Some(launched) = Launched::of_this_process().filter(|it| !it.is_alone_in_step()) else {
+            return Ok(None);
+        };
+        // That can be asked before MPI is started (MPI 4.1, 9.1.1).
+        let library = mpi::environment::library_version().unwrap_or_default();
+        if let Some(problem) = misfits::before_start(&launched, &library) {
+            return Err(Error::new(problem));
+        }
         // Of several threads only the first calls MPI.
         let Some((universe, level)) = mpi::initialize_with_threading(Threading::Funneled) else {
             return Err(Error::new("MPI could not be started: it is running already"));
@@ -89,12 +87,8 @@ impl Processes {
             patience: Patience::default(),
             _universe: universe,
         };
-        if processes.workers() == 1 && launched > 1 {
-            return Err(Error::new(format!(
-                "the launcher started {launched} processes, but each is alone: it belongs to another MPI than the one \
-                 that replay-analyze was built with; use that MPI's mpirun, or build again with MPICC set to this one's \
-                 compiler"
-            )));
+        if processes.workers() == 1 && launched.processes.is_some_and(|processes| processes > 1) {
+            return Err(Error::new(misfits::alone(&launched, &library)));
         }
         abort_on_panic();
         processes.introduce();

@@ -4,6 +4,7 @@
 mod chains; // jobs that follow each other, and jobs of an array
 mod cluster; // the cluster, shut down whatever happens
 mod job; // a job and what it leaves
+mod launchers; // a launcher that does not fit the MPI is told, once, with what would fit
 mod others; // scripts for other batch systems, with programs in the place of their launchers
 mod scripts; // the scripts are clean, and as short and as commented as they shall be
 mod slurm; // the job scripts record, complete and analyse, however their programs end

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use call_paths::{Registers, undisturbed};
+use launched::Launched;
 use model::CollectiveOp;
 use recording::journal::{self, JournalRecord};
 use recording::layout;
@@ -193,10 +194,25 @@ fn of_the_world(mpi: &Mpi) -> Result<(OwnMpi, i32, i32), Option<String>> {
     }
     if size > 1 {
         refuse_unrecorded_peers(rank as u32)?;
+    } else {
+        tell_if_alone();
     }
     // SAFETY: as above; all processes do so in MPI_Init.
     unsafe { (mpi.comm_dup)(mpi.world, &mut communicator) };
     Ok((OwnMpi { communicator, session: None }, rank, size))
+}
+
+/// Says so, once, if a launcher has started several processes, but each is a world of its own: that of another MPI does.
+fn tell_if_alone() {
+    let launched =
+        Launched::of_this_process().filter(|it| it.processes.is_some_and(|processes| processes > 1));
+    if let Some(launched) = launched.filter(Launched::speaks) {
+        crate::say(&format!(
+            "{}, but each is an MPI world of its own, and leaves a recording of its own: the launcher does not fit the program's \
+             MPI (with Slurm, srun --mpi=pmix is for Open MPI, --mpi=pmi2 for MPICH and Intel MPI)",
+            launched.in_words()
+        ));
+    }
 }
 
 /// The same in a session of the recorder's own, in programs that have not called `MPI_Init`.

@@ -11,6 +11,7 @@ use patterns::Source;
 
 use crate::call_tree::CallPath;
 use crate::files_in_mpi::{FilesInMpi, regions_of};
+use crate::ids::PathId;
 use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::options::Semantics;
@@ -128,6 +129,18 @@ impl Formulas {
         }
     }
 
+    /// Whether a metric has severities at a call path because it selects its region.
+    pub fn selects(&self, metric: MetricId, paths: &[CallPath], path: PathId) -> bool {
+        match &self.list[metric] {
+            Formula::Selected(of, regions) => self.is_selected(*of, regions, paths, path),
+            _ => false,
+        }
+    }
+
+    fn is_selected(&self, of: MetricId, regions: &Selection, paths: &[CallPath], path: PathId) -> bool {
+        self.counted_for(of, regions_of(paths, path)).is_some_and(|region| regions.holds(region))
+    }
+
     /// Returns the calls of MPI that do something with files.
     pub fn files_in_mpi(&self) -> &FilesInMpi {
         &self.files_in_mpi
@@ -169,8 +182,7 @@ impl Formulas {
             Formula::Selected(of, regions) => {
                 column = severities.column(*of).into_owned();
                 for (value, &path) in column.iter_mut().zip(severities.paths()) {
-                    let on_path = regions_of(paths, path);
-                    if !self.counted_for(*of, on_path).is_some_and(|region| regions.holds(region)) {
+                    if !self.is_selected(*of, regions, paths, path) {
                         *value = 0;
                     }
                 }
@@ -224,7 +236,6 @@ fn combine(column: &mut Vec<i64>, other: &[i64], operation: impl Fn(i64, i64) ->
 mod tests {
     use super::*;
     use crate::call_tree::{CallTree, NO_SITE};
-    use crate::ids::PathId;
     use crate::options::Semantics;
     use crate::trace::Trace;
     use model::{Paradigm, Region, RegionRole};
@@ -299,5 +310,9 @@ mod tests {
         assert_eq!(column("io_writing_time"), [0, 0, 0, 7]);
         assert_eq!(column("mpi_file_iwops"), [0, 3, 0, 0]);
         assert_eq!(column("io_ops_write"), [0, 3, 0, 2]);
+        let writes = metrics.find("io_ops_write").unwrap();
+        let selects = |path| formulas.selects(writes, tree.paths(), PathId::new(path));
+        assert_eq!([0, 1, 2, 3].map(selects), [false, true, false, true]);
+        assert!(!formulas.selects(metrics.time, tree.paths(), PathId::new(1)));
     }
 }

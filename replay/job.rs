@@ -143,7 +143,7 @@ impl Job {
             }
         }
         let io = options.io_model.is_wanted().then(|| io::Asked::new(&mut trace, &options.io_model));
-        let metrics = Metrics::new(options.causes, options.semantics);
+        let metrics = Metrics::of_analysis(options.causes, options.io_model.is_wanted(), options.semantics);
         let formulas = Formulas::new(&trace, &metrics);
         let has_details = options.details_place() != DetailsPlace::Nowhere;
         let scheme = has_details.then(|| Scheme::new(&trace, &metrics, &formulas));
@@ -419,8 +419,8 @@ impl Job {
         drop(agreed);
         let paths = ReportPaths::unify(trace, walked.iter().map(|walked| &walked.process), exchange)?;
         let of_files = match &self.io {
-            Some(_) => io::Asked::gather(&mut walked, trace, &paths, exchange)?,
-            None => Vec::new(),
+            Some(asked) => asked.gather(&tools, &mut walked, &paths, exchange)?,
+            None => None,
         };
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
@@ -572,8 +572,8 @@ impl Job {
             (true, false) => io::file_costs(&tools, (&processes, &results), &paths, exchange)?,
             _ => io::AllFileCosts::default(),
         };
-        let asked = self.io.as_ref().filter(|_| worker == 0);
-        let io_model = asked.map(|asked| (asked.model(trace, of_files, &file_costs), asked));
+        let asked = self.io.as_ref().zip(of_files);
+        let io_model = asked.map(|(asked, of_files)| (asked.model(trace, of_files, &file_costs), asked));
         if let Some(summary) = &mut focus_summary {
             summary.costs = causes.focused;
         }

@@ -1,5 +1,6 @@
 //! The metrics of the report by number, with the numbers of those that the analysis fills itself.
 
+use io_model::Defect;
 use model::Ticks;
 use patterns::matched::{
     Acquisition, BarrierVisit, CollectiveClass, CollectiveMember, LateMessage, NonBlockingMember,
@@ -46,6 +47,44 @@ pub type Rules<F> = Vec<Rule<F>>;
 
 /// A pattern at a member of a collective operation, with its rule.
 pub type MemberRule = Rule<fn(&CollectiveMember) -> Ticks>;
+
+/// The numbers of the metrics that the model of file I/O fills (io 5.2).
+#[derive(Clone, Copy, Debug)]
+pub struct FileModelMetrics {
+    /// `io_ops_read`, `io_ops_write`: all calls.
+    pub calls: [MetricId; 2],
+    /// What is below these, by [`Defect`].
+    pub defects: [[MetricId; Defect::ALL.len()]; 2],
+    /// `io_bytes_own`
+    pub own: MetricId,
+    /// `io_bytes_reread`
+    pub again: MetricId,
+}
+
+impl FileModelMetrics {
+    /// Finds them by `position`: all are there, or none.
+    fn new(position: impl Fn(&str) -> Option<MetricId>) -> Option<FileModelMetrics> {
+        let own = position("io_bytes_own")?;
+        let id = |name: &str| position(name).expect("a metric of the tree");
+        let parents = ["io_ops_read", "io_ops_write"];
+        let below = |parent: &str, defect| {
+            let name = match defect {
+                Defect::Empty => "empty",
+                Defect::Contended => "contended",
+                Defect::Small => "small",
+                Defect::OutOfOrder => "random",
+                Defect::Unaligned => "unaligned",
+            };
+            id(&format!("{parent}_{name}"))
+        };
+        Some(FileModelMetrics {
+            calls: parents.map(id),
+            defects: parents.map(|parent| Defect::ALL.map(|defect| below(parent, defect))),
+            own,
+            again: id("io_bytes_reread"),
+        })
+    }
+}
 
 /// The numbers of all metrics. The number of a metric is its position in [`patterns::metrics`].
 #[derive(Clone, Debug)]
@@ -133,6 +172,8 @@ pub struct Metrics {
     pub file_bytes: [[MetricId; 3]; 2],
     /// `io_bytes_os_read`, `io_bytes_os_written`
     pub file_bytes_of_system: [MetricId; 2],
+    /// Those that the model of file I/O fills; `None` if none is made, or the reference is followed.
+    pub file_model: Option<FileModelMetrics>,
     /// `mpi_polling`
     pub polling: MetricId,
     /// `mpi_polling_latesender`
@@ -172,12 +213,20 @@ impl Metrics {
         (0..self.list.len()).filter(move |&at| outermost(&self.list[at]))
     }
 
-    /// Numbers all metrics; those of root causes are left out if the analysis does not search for them, and those that the
-    /// reference does not have if it follows the reference.
+    /// Numbers all metrics of an analysis without a model of file I/O, as [`Metrics::of_analysis`] does.
     ///
     /// # Panics
     /// If the tree of metrics lacks one that the analysis fills.
     pub fn new(has_causes: bool, semantics: Semantics) -> Metrics {
+        Metrics::of_analysis(has_causes, false, semantics)
+    }
+
+    /// Numbers all metrics; those of root causes are left out if the analysis does not search for them, those of the model of file I/O
+    /// if it makes none, and those that the reference does not have if it follows the reference.
+    ///
+    /// # Panics
+    /// If the tree of metrics lacks one that the analysis fills.
+    pub fn of_analysis(has_causes: bool, has_file_model: bool, semantics: Semantics) -> Metrics {
         let mut list = patterns::metrics();
         if !semantics.replays_all_of_mpi() {
             list.retain(|metric| !metric.is_beyond_reference);
@@ -187,6 +236,9 @@ impl Metrics {
         if !has_causes {
             // These metrics are left out, as zeros everywhere would look like "analysed, no waiting".
             list.retain(|metric| patterns::metrics_of_causes().all(|cause| cause.id != metric.id));
+        }
+        if !has_file_model {
+            list.retain(|metric| patterns::metrics_of_file_model().all(|it| it.id != metric.id));
         }
         let position = |name: &str| list.iter().position(|metric| metric.id == name);
         let id = |name: &str| position(name).expect("a metric of the tree");
@@ -267,6 +319,7 @@ impl Metrics {
                     .map(beyond_reference),
             ],
             file_bytes_of_system: ["io_bytes_os_read", "io_bytes_os_written"].map(beyond_reference),
+            file_model: FileModelMetrics::new(position),
             polling: beyond_reference("mpi_polling"),
             polling_late_sender: beyond_reference("mpi_polling_latesender"),
             polling_collective: beyond_reference("mpi_polling_nbcoll"),
@@ -323,5 +376,17 @@ mod tests {
             "omp_ordered",
         ];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn metrics_of_the_model_of_file_io_are_there_if_it_is_made_and_the_reference_is_not_followed() {
+        let of = |semantics, has_model| {
+            let metrics = Metrics::of_analysis(true, has_model, semantics);
+            let ids = patterns::metrics_of_file_model().filter(|it| metrics.find(it.id).is_some());
+            (ids.count(), metrics.file_model.is_some())
+        };
+        assert_eq!(of(Semantics::Corrected, true), (13, true));
+        assert_eq!(of(Semantics::Corrected, false), (0, false));
+        assert_eq!(of(Semantics::Reference, true), (0, false));
     }
 }

@@ -34,6 +34,7 @@ mod golden;
 mod interop;
 mod io_bad_input; // records of files that cannot be right
 mod io_model; // phases of file I/O, in all forms
+mod io_requests; // metrics of calls on files that something is the matter with
 mod io_views; // models of traces that tell of views
 mod laws;
 mod loops;

@@ -180,8 +180,8 @@ impl Burst {
     }
 
     fn entry(&mut self, operation: &Operation) -> Entry {
-        let Operation { tick, epoch, call_path, access, .. } = *operation;
-        let moment = Moment { tick, epoch, call_path };
+        let Operation { tick, epoch, caller, access, .. } = *operation;
+        let moment = Moment { tick, epoch, call_path: caller.call_path };
         if self.moments.last() != Some(&moment) {
             self.moments.push(moment);
         }

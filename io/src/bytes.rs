@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
-use crate::operation::Operation;
+use crate::operation::{Caller, Operation};
 
 /// An operation and the pieces of the file that it moved.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -22,14 +22,26 @@ pub struct Transfer {
     pub end: u64,
     /// Bytes moved.
     pub size: u64,
+    /// Who asked for it.
+    pub caller: Caller,
     /// Offset and length of each piece in bytes; none if their places are unknown.
     pub pieces: Vec<(u64, u64)>,
 }
 
 impl Transfer {
     pub(crate) fn new(rank: u32, operation: &Operation, pieces: Vec<(u64, u64)>) -> Transfer {
-        let Operation { opening, begin, end, size, .. } = *operation;
-        Transfer { rank, opening, kind: operation.access.kind, begin, end, size, pieces }
+        let Operation { opening, begin, end, size, caller, .. } = *operation;
+        Transfer { rank, opening, kind: operation.access.kind, begin, end, size, caller, pieces }
+    }
+
+    /// The first byte in the file, if it is known where it lies.
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.pieces.iter().map(|(at, _)| *at).min()
+    }
+
+    /// What is behind the last byte.
+    pub(crate) fn behind(&self) -> Option<u64> {
+        self.pieces.iter().map(|(at, length)| at.saturating_add(*length)).max()
     }
 }
 
@@ -63,8 +75,12 @@ impl Reads {
     }
 }
 
-/// What the ranks read of one file, by rank, of all transfers of the file; these are looked at in the order of their begins.
-pub fn reads(transfers: &[Transfer]) -> BTreeMap<u32, Reads> {
+/// What the ranks read of one file, of all its transfers, which are looked at in the order of their begins: `each` is told what each of
+/// them has read. `None` if it is unknown where any of them lies, as that may be anywhere.
+pub(crate) fn reads(transfers: &[Transfer], mut each: impl FnMut(&Transfer, &Reads)) -> Option<Reads> {
+    if transfers.iter().any(|transfer| transfer.size > 0 && transfer.pieces.is_empty()) {
+        return None;
+    }
     let mut order: Vec<&Transfer> = transfers.iter().collect();
     order.sort_by(|one, other| {
         let key = |it: &Transfer| (it.begin, it.end, it.rank, it.opening, it.kind);
@@ -72,15 +88,15 @@ pub fn reads(transfers: &[Transfer]) -> BTreeMap<u32, Reads> {
     });
     let mut writers: Owners<u32> = Owners::default();
     let mut readers: BTreeMap<(u32, u64), Owners<()>> = BTreeMap::new();
-    let mut all: BTreeMap<u32, Reads> = BTreeMap::new();
+    let mut all = Reads::default();
     for transfer in order {
+        let mut reads = Reads::default();
         for &(at, length) in &transfer.pieces {
             let end = at.saturating_add(length);
             if transfer.kind == Kind::Write {
                 writers.set(at, end, transfer.rank);
                 continue;
             }
-            let reads = all.entry(transfer.rank).or_default();
             let before = readers.entry((transfer.rank, transfer.opening)).or_default();
             reads.bytes = reads.bytes.saturating_add(end - at);
             for (from, to, writer) in writers.parts(at, end) {
@@ -99,8 +115,12 @@ pub fn reads(transfers: &[Transfer]) -> BTreeMap<u32, Reads> {
             }
             before.set(at, end, ());
         }
+        if transfer.kind == Kind::Read {
+            each(transfer, &reads);
+            all.merge(&reads);
+        }
     }
-    all
+    Some(all)
 }
 
 /// Who has which bytes: end and owner by begin; ranges do not overlap.
@@ -168,8 +188,17 @@ mod tests {
     use proptest::prelude::*;
 
     fn transfer(rank: u32, kind: Kind, begin: u64, pieces: &[(u64, u64)]) -> Transfer {
-        let size = pieces.iter().map(|(_, length)| *length).sum();
-        Transfer { rank, opening: 1, kind, begin, end: begin + 1, size, pieces: pieces.to_vec() }
+        crate::tests::transfer(rank, kind, (begin, begin + 1), pieces)
+    }
+
+    /// What each rank reads; all of them together is the sum.
+    fn by_rank(list: &[Transfer]) -> BTreeMap<u32, Reads> {
+        let mut ranks: BTreeMap<u32, Reads> = BTreeMap::new();
+        let all = reads(list, |it, reads| ranks.entry(it.rank).or_default().merge(reads)).unwrap();
+        let mut sum = Reads::default();
+        ranks.values().for_each(|reads| sum.merge(reads));
+        assert_eq!(all, sum);
+        ranks
     }
 
     #[test]
@@ -181,7 +210,16 @@ mod tests {
             transfer(0, Kind::Read, 3, &[(5, 7)]),
         ];
         let found = Reads { bytes: 19, own: 8 + 4, again: 1 + 2, of_others: 2 + 1, distinct: 12 };
-        assert_eq!(reads(&list), BTreeMap::from([(0, found)]));
+        assert_eq!(by_rank(&list), BTreeMap::from([(0, found)]));
+    }
+
+    #[test]
+    fn nothing_is_known_of_a_file_in_which_the_place_of_a_transfer_is_unknown() {
+        let mut list = [transfer(0, Kind::Write, 0, &[(0, 10)]), transfer(0, Kind::Read, 1, &[(0, 10)])];
+        list[0].pieces.clear();
+        assert_eq!(reads(&list, |_, _| panic!("it is told of a transfer")), None);
+        list[0].size = 0;
+        assert_eq!(reads(&list, |_, _| {}), Some(Reads { bytes: 10, distinct: 10, ..Reads::default() }));
     }
 
     /// Byte by byte.
@@ -214,7 +252,7 @@ mod tests {
             let list: Vec<Transfer> = (0..).zip(list).map(|(begin, (rank, opening, reads, pieces))| {
                 Transfer { opening, ..transfer(rank, kind(reads), begin, &pieces) }
             }).collect();
-            prop_assert_eq!(reads(&list), plain(&list));
+            prop_assert_eq!(by_rank(&list), plain(&list));
         }
     }
 }

@@ -47,15 +47,7 @@ mod tests {
     use super::*;
 
     fn transfer(rank: u32, kind: Kind, time: (u64, u64), at: u64, length: u64) -> Transfer {
-        Transfer {
-            rank,
-            opening: 1,
-            kind,
-            begin: time.0,
-            end: time.1,
-            size: length,
-            pieces: vec![(at, length)],
-        }
+        crate::tests::transfer(rank, kind, time, &[(at, length)])
     }
 
     #[test]

@@ -60,6 +60,14 @@ impl FileFacts {
         }
     }
 
+    /// Bytes of the blocks in which the file system stores and locks it: the hint `striping_unit` of those that opened it, the largest if
+    /// they differ, or else `default` (io.md 5.2).
+    pub fn block(&self, default: u64) -> u64 {
+        let unit =
+            |hints: &String| hints.split(';').find_map(|it| it.strip_prefix("striping_unit=")?.parse().ok());
+        self.hints.iter().filter_map(unit).filter(|bytes| *bytes > 0).max().unwrap_or(default).max(1)
+    }
+
     pub(crate) fn add(&mut self, operation: &Operation) {
         let totals = self.totals(operation.access);
         totals.operations += 1;
@@ -85,5 +93,23 @@ impl FileFacts {
             at
         });
         &mut self.accesses[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn block_is_the_striping_unit_if_hints_tell_it() {
+        let of = |hints: &[&str]| {
+            let hints = hints.iter().map(|it| (*it).to_owned()).collect();
+            FileFacts { hints, ..FileFacts::default() }.block(4096)
+        };
+        assert_eq!(of(&[]), 4096);
+        assert_eq!(of(&["cb_nodes=2;striping_unit=1048576"]), 1_048_576);
+        assert_eq!(of(&["striping_unit=65536", "striping_unit=1048576;x=1"]), 1_048_576);
+        assert_eq!([of(&["striping_unit=0"]), of(&["striping_unit=big"])], [4096; 2]);
+        assert_eq!(FileFacts::default().block(0), 1);
     }
 }

@@ -163,14 +163,8 @@ mod tests {
 
     #[test]
     fn the_file_with_most_bytes_is_shown_by_place() {
-        let transfer = |rank, kind, begin, at, length| Transfer {
-            rank,
-            opening: 1,
-            kind,
-            begin,
-            end: begin + 10,
-            size: length,
-            pieces: vec![(at, length)],
+        let transfer = |rank, kind, begin, at, length| {
+            crate::tests::transfer(rank, kind, (begin, begin + 10), &[(at, length)])
         };
         let list = |transfer: Transfer| {
             let mut list = Transfers::new(transfer.rank, 1);

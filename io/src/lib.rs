@@ -21,7 +21,7 @@
 //! for time in [0, 10] {
 //!     walk.begin(id, &Begin {
 //!         kind: Kind::Write, collective: false, non_blocking: false, pointer: Pointer::Individual, offset: None,
-//!         requested: Some(4096), begin: time, tick: 0, epoch: 0, call_path: 0,
+//!         requested: Some(4096), begin: time, tick: 0, epoch: 0, caller: Caller::default(),
 //!     });
 //!     walk.complete(id, time + 5, Some(4096));
 //! }
@@ -50,6 +50,7 @@ mod bytes;
 mod calls;
 mod contention;
 mod datatype;
+mod defects;
 mod estimate;
 mod facts;
 mod family;
@@ -65,6 +66,7 @@ mod names;
 mod numbers;
 mod observed;
 mod operation;
+mod order;
 mod origin;
 mod phase;
 mod picture;
@@ -90,10 +92,11 @@ mod walk;
 
 pub use access::{Access, Kind, Layer, Pointer};
 pub use beneath::{Beneath, Bottom, Requests};
-pub use bytes::{Reads, Transfer, reads};
+pub use bytes::{Reads, Transfer};
 pub use calls::{Call, Calls, Purpose};
 pub use contention::contended;
 pub use datatype::{BadType, Datatype, PIECES};
+pub use defects::{AtCall, Defect, Sums, add_up};
 pub use estimate::{Estimate, estimates, fastest, relative_error, transfer_time};
 pub use facts::{AccessTotals, FileFacts};
 pub use family::{Family, families};
@@ -107,7 +110,7 @@ pub use json::{FileEntry, Lines, Model, Parts, VERSION};
 pub use mode::Mode;
 pub use names::file_families;
 pub use observed::Observed;
-pub use operation::Operation;
+pub use operation::{Caller, Operation};
 pub use origin::Origin;
 pub use phase::{Key, Phase, Position, phases};
 pub use picture::picture;

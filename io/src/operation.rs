@@ -1,6 +1,19 @@
 //! An operation of a rank on a file (io.md 3.1).
 
+use serde::{Deserialize, Serialize};
+
 use crate::access::Access;
+
+/// Which call of its rank asks for an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Caller {
+    /// Number of the thread in the rank.
+    pub thread: u32,
+    /// Number of the call path.
+    pub call_path: u32,
+    /// Whether the call has asked for another operation of the same kind before: where calls are counted, that one stands for the call.
+    pub is_repeated: bool,
+}
 
 /// A transfer, of which it is known how it ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +38,6 @@ pub struct Operation {
     pub begin: u64,
     /// When it was complete, in ticks of the clock; not before the begin.
     pub end: u64,
-    /// Number of the call path.
-    pub call_path: u32,
+    /// Who asked for it.
+    pub caller: Caller,
 }

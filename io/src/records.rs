@@ -8,6 +8,7 @@ use crate::access::{Kind, Layer, Pointer};
 use crate::beneath::Beneath;
 use crate::facts::FileFacts;
 use crate::finding::Findings;
+use crate::operation::Caller;
 use crate::simple::Simple;
 use crate::together::Together;
 use crate::transfers::Transfers;
@@ -68,8 +69,8 @@ pub struct Begin {
     pub tick: u64,
     /// Blocking collective operations on all ranks that were completed (io.md 4.1).
     pub epoch: u64,
-    /// Number of the call path.
-    pub call_path: u32,
+    /// Who asks for it.
+    pub caller: Caller,
 }
 
 /// A request of POSIX that the MPI library has made within an operation.

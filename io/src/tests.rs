@@ -1,8 +1,9 @@
 //! Made-up operations for unit tests, and what is found of them.
 
 use crate::access::{Access, Kind, Layer, Pointer};
+use crate::bytes::Transfer;
 use crate::inefficiency::Inefficiency;
-use crate::operation::Operation;
+use crate::operation::{Caller, Operation};
 
 /// An independent, blocking access of MPI-IO with explicit offsets.
 pub(crate) fn access(kind: Kind) -> Access {
@@ -22,11 +23,18 @@ pub(crate) fn write(begin: u64, first: u64, size: u64) -> Operation {
         epoch: 0,
         begin,
         end: begin + 1,
-        call_path: 0,
+        caller: Caller::default(),
     }
 }
 
 /// What is concerned, and of how many.
 pub(crate) fn numbers(found: Option<Inefficiency>) -> Option<(u64, u64)> {
     found.map(|it| (it.concerned, it.of))
+}
+
+/// A transfer of a rank that moves these pieces in this time.
+pub(crate) fn transfer(rank: u32, kind: Kind, (begin, end): (u64, u64), pieces: &[(u64, u64)]) -> Transfer {
+    let size = pieces.iter().map(|(_, length)| *length).sum();
+    let (caller, pieces) = (Caller::default(), pieces.to_vec());
+    Transfer { rank, opening: 1, kind, begin, end, size, caller, pieces }
 }

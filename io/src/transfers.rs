@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
 use crate::bytes::Transfer;
+use crate::operation::Caller;
 
 /// Transfers in the order in which they were added.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
@@ -28,6 +29,7 @@ struct Spot {
     begin: u64,
     /// Behind the last piece.
     place: u64,
+    caller: Caller,
 }
 
 /// A transfer as a step from the one before it. Differences wrap around, so that they are small and nothing is lost.
@@ -38,6 +40,8 @@ struct Step {
     begin: i64,
     duration: u64,
     size: u64,
+    /// `None` if it is that of the transfer before: so it is in loops.
+    caller: Option<Caller>,
     pieces: Pieces,
 }
 
@@ -89,9 +93,10 @@ impl Transfers {
             begin: step(last.begin, transfer.begin),
             duration: transfer.end.wrapping_sub(transfer.begin),
             size: transfer.size,
+            caller: (transfer.caller != last.caller).then_some(transfer.caller),
             pieces,
         };
-        (last.opening, last.begin) = (transfer.opening, transfer.begin);
+        (last.opening, last.begin, last.caller) = (transfer.opening, transfer.begin, transfer.caller);
         // Nothing can fail where bytes are appended to a list.
         if let Ok(steps) = postcard::to_extend(&one, std::mem::take(&mut self.steps)) {
             self.steps = steps;
@@ -127,9 +132,10 @@ impl Transfers {
 impl Spot {
     /// Takes a step.
     fn go(&mut self, rank: u32, step: Step) -> Transfer {
-        let Step { is_read, opening, begin, duration, size, pieces } = step;
+        let Step { is_read, opening, begin, duration, size, caller, pieces } = step;
         self.opening = self.opening.wrapping_add_signed(opening);
         self.begin = self.begin.wrapping_add_signed(begin);
+        self.caller = caller.unwrap_or(self.caller);
         let mut piece = |far: i64, length: u64| {
             let at = self.place.wrapping_add_signed(far);
             self.place = at.wrapping_add(length);
@@ -147,6 +153,7 @@ impl Spot {
             begin: self.begin,
             end: self.begin.wrapping_add(duration),
             size,
+            caller: self.caller,
             pieces,
         }
     }
@@ -155,6 +162,7 @@ impl Spot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::transfer;
     use proptest::prelude::*;
 
     #[test]
@@ -167,6 +175,7 @@ mod tests {
             begin: 5_000_000_000 + 1000 * at,
             end: 5_000_000_000 + 1000 * at + 700,
             size: 4096,
+            caller: Caller { thread: 2, call_path: 700, is_repeated: false },
             pieces: vec![(4096 * at, 4096)],
         };
         (0..1000).for_each(|at| list.push(&one(at)));
@@ -178,18 +187,18 @@ mod tests {
     #[test]
     fn more_than_may_be_are_none_that_are_known() {
         let mut list = Transfers::new(0, 2);
-        let one =
-            Transfer { rank: 0, opening: 1, kind: Kind::Read, begin: 0, end: 1, size: 5, pieces: vec![] };
+        let one = Transfer { size: 5, ..transfer(0, Kind::Read, (0, 1), &[]) };
         (0..3).for_each(|_| list.push(&one));
         assert_eq!((list.bytes(), list.are_too_many(), list.iter().count()), (15, true, 0));
     }
 
     proptest! {
         #[test]
-        fn any_transfers_come_back(all in prop::collection::vec((any::<bool>(), any::<[u64; 4]>(), prop::collection::vec(any::<(u64, u64)>(), 0..4)), 0..8)) {
-            let all: Vec<Transfer> = all.into_iter().map(|(reads, [opening, begin, end, size], pieces)| {
+        fn any_transfers_come_back(all in prop::collection::vec((any::<bool>(), any::<[u64; 4]>(), any::<(u32, u32, bool)>(), prop::collection::vec(any::<(u64, u64)>(), 0..4)), 0..8)) {
+            let all: Vec<Transfer> = all.into_iter().map(|(reads, [opening, begin, end, size], (thread, call_path, is_repeated), pieces)| {
                 let kind = if reads { Kind::Read } else { Kind::Write };
-                Transfer { rank: 7, opening, kind, begin, end, size, pieces }
+                let caller = Caller { thread, call_path, is_repeated };
+                Transfer { rank: 7, opening, kind, begin, end, size, caller, pieces }
             }).collect();
             let mut list = Transfers::new(7, 8);
             all.iter().for_each(|it| list.push(it));

@@ -242,7 +242,7 @@ impl Walk {
             epoch: begin.epoch,
             begin: begin.begin,
             end: begin.begin,
-            call_path: begin.call_path,
+            caller: begin.caller,
         };
         let position = file.before + crate::numbers::count(file.pending.len());
         file.pending.push_back(Pending {

@@ -112,7 +112,7 @@ fn btio(class: char, np: u64, how: How, gap: u64) -> (Vec<Phase>, Vec<Family>) {
                         epoch: 1 + if is_read { dump } else { 0 },
                         begin: clock,
                         end: clock + 1,
-                        call_path: 0,
+                        caller: io_model::Caller::default(),
                     });
                 }
                 tick += u64::from(is_read);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{
     Begin, FileFacts, Files, Findings, Id, Kind, Layer, Measured, Model, Observed, Opening, Parts, Pointer,
-    SetView, Settings, Simple, Walk, Walked, Whence, estimates, heat, phases, picture, read_systems, reads,
+    SetView, Settings, Simple, Walk, Walked, Whence, add_up, estimates, heat, phases, picture, read_systems,
     script, tsv,
 };
 use proptest::prelude::*;
@@ -64,7 +64,7 @@ fn begin() -> impl Strategy<Value = Begin> {
             begin,
             tick,
             epoch: tick / 10,
-            call_path: 0,
+            caller: io_model::Caller::default(),
         },
     )
 }
@@ -147,10 +147,13 @@ fn model(ranks: &[Vec<Event>], gap: u64, backwards: bool) -> Model {
             .for_each(|(file, its)| facts.entry(*file).or_insert_with(FileFacts::default).merge(its));
         observed.add(*rank, it);
     }
-    let mut of_files = BTreeMap::new();
+    let (mut of_files, mut sums) = (BTreeMap::new(), BTreeMap::new());
     for file in observed.transfers.keys() {
-        let all = of_files.entry(*file).or_insert_with(io_model::Reads::default);
-        reads(&observed.of_file(*file).unwrap()).values().for_each(|of_rank| all.merge(of_rank));
+        let all = observed.of_file(*file).unwrap();
+        of_files.extend(add_up(&all, (4096, 1 << 20), &mut sums).map(|reads| (*file, reads)));
+        // None counts twice, and what is unknown not at all.
+        let concerned: u64 = sums.values().flat_map(|it| it.calls.as_flattened()).sum();
+        assert!(concerned <= facts.values().flat_map(|it| &it.accesses).map(|it| it.operations).sum());
     }
     let files = Files::new(["f", "o.1", "o.2"].map(str::to_owned).to_vec(), &users);
     Model::new(Parts {

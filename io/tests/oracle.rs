@@ -62,7 +62,6 @@ fn orderly(random: &mut Random, list: &mut List) {
             let epoch = if pause > 0 { step } else { 0 };
             let mut add = |access, offset, first, size, length, tick, begin, end| {
                 let (offset, first) = (Some(offset), Some(first));
-                let call_path = 0;
                 let operation = Operation {
                     access,
                     opening,
@@ -74,7 +73,7 @@ fn orderly(random: &mut Random, list: &mut List) {
                     epoch,
                     begin,
                     end,
-                    call_path,
+                    caller: io_model::Caller::default(),
                 };
                 list.push((rank as u32, name.clone(), operation));
             };
@@ -149,7 +148,7 @@ fn disorderly(random: &mut Random, list: &mut List) {
                 epoch,
                 begin: clock,
                 end: clock + long,
-                call_path: 0,
+                caller: io_model::Caller::default(),
             };
             list.push((rank as u32, name, operation));
             clock += long;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{
     Begin, FileFacts, Files, GAP, Id, Kind, Layer, Model, Observed, Opening, Parts, Pointer, Reads, SetView,
-    Settings, Walk, contended, estimates, fastest, heat, phases, picture, read_systems, reads, script, tsv,
+    Settings, Walk, add_up, contended, estimates, fastest, heat, phases, picture, read_systems, script, tsv,
 };
 
 const MIB: u64 = 1 << 20;
@@ -51,7 +51,7 @@ fn model() -> Model {
                     begin: time,
                     tick: 0,
                     epoch: 0,
-                    call_path: 0,
+                    caller: io_model::Caller::default(),
                 },
             );
             walk.complete(id, time + 100, Some(MIB));
@@ -70,7 +70,7 @@ fn model() -> Model {
     let transfers = observed.of_file(0).unwrap();
     assert_eq!(contended(&transfers, 4096), [false; 20]);
     assert_eq!(contended(&transfers, 4 * MIB)[..8], [true; 8]);
-    let of_file = reads(&transfers)[&0];
+    let of_file = add_up(&transfers, (4096, MIB), &mut BTreeMap::new()).unwrap();
     assert_eq!(of_file, Reads { bytes: 4 * MIB, own: 4 * MIB, distinct: 4 * MIB, ..Reads::default() });
     Model::new(Parts {
         resolution: 1000,

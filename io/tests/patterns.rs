@@ -51,7 +51,7 @@ fn model(requests: impl IntoIterator<Item = Request>) -> (Vec<Phase>, Vec<Family
             epoch: it.tick,
             begin: it.at * 10,
             end: it.at * 10 + 10,
-            call_path: 0,
+            caller: io_model::Caller::default(),
         });
     }
     let mut users: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();

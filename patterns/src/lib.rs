@@ -145,6 +145,11 @@ pub fn metrics_of_causes() -> impl Iterator<Item = Metric> {
     metric_tree::of_causes()
 }
 
+/// The metrics that only the model of file I/O fills.
+pub fn metrics_of_file_model() -> impl Iterator<Item = Metric> {
+    metric_tree::of_file_model()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Tables, columns and facts that rules of advice can speak of (advice 5.2).
 
-use patterns::{Metric, Source, Unit, metrics};
+use patterns::{Metric, Source, Unit, metrics, metrics_of_file_model};
 use rules::{Column, Grouping, Schema, Table, Type};
 
 use super::by_node::BY_NODE;
@@ -27,7 +27,7 @@ pub(super) const PATH: usize = 0;
 pub(super) const REGION: usize = 1;
 pub(super) const LINE: usize = 2;
 
-/// The schema: places have all metrics of calls and times that are measured, and of root causes, whether an analysis has them or not, so that rules are right or wrong for themselves.
+/// The schema: places have all metrics of calls and times that are measured, and of root causes, whether an analysis has them or not, but not those of the model of file I/O, so that rules are right or wrong for themselves.
 pub(super) fn schema() -> Schema {
     let mut of_places = columns_of_site();
     of_places.push(Column::new("rank", Type::Rank, "the rank"));
@@ -39,7 +39,10 @@ pub(super) fn schema() -> Schema {
     ));
     of_places.push(Column::new("delay", Type::Time, "waiting that it has caused, at all ranks"));
     // The others are made of these when the report is written.
-    let is_there = |metric: &&Metric| matches!(metric.source, Source::Measured | Source::Shares);
+    let is_there = |metric: &&Metric| {
+        matches!(metric.source, Source::Measured | Source::Shares)
+            && metrics_of_file_model().all(|other| other.id != metric.id)
+    };
     of_places.extend(metrics().iter().filter(is_there).map(|metric| {
         let kind = match metric.unit {
             Unit::Seconds => Type::Time,

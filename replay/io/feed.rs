@@ -1,6 +1,6 @@
 //! Records of files of one process, as the model takes them.
 
-use io_model::{Begin, Id, Kind, Layer, Opening, Pointer, Purpose, Request, SetView, Walk, Whence};
+use io_model::{Begin, Caller, Id, Kind, Layer, Opening, Pointer, Purpose, Request, SetView, Walk, Whence};
 use model::Ticks;
 use otf2::{Event, MappingType, Mappings};
 use rustc_hash::FxHashMap;
@@ -35,6 +35,8 @@ pub(crate) struct Feed<'a> {
 pub(super) struct Thread {
     /// The last call that communicated.
     last: Option<OpenCall>,
+    /// The calls that have asked for an operation last: one that reads, and one that writes.
+    asked: [Option<OpenCall>; 2],
     /// Calls that are open and about files, from the outermost one on.
     pub(super) about: Vec<About>,
     /// Operations whose calls may not have returned: the call, handle and number.
@@ -288,6 +290,9 @@ impl<'a> Feed<'a> {
             self.walk.flush(key);
         }
         let Some(kind) = kind.filter(|_| is_top) else { return };
+        let asked = &mut self.threads[spot.thread].asked[usize::from(kind == Kind::Write)];
+        let is_repeated = spot.call.is_some() && *asked == spot.call;
+        *asked = spot.call;
         let is_shared = || spot.call.is_some_and(|call| self.asked.call(call.region) == Call::Shared);
         let begin = Begin {
             kind,
@@ -303,7 +308,7 @@ impl<'a> Feed<'a> {
             begin: ticks(spot.time),
             tick: self.tick,
             epoch: self.epoch,
-            call_path: to_u32(spot.path.index()),
+            caller: Caller { thread: to_u32(spot.thread), call_path: to_u32(spot.path.index()), is_repeated },
         };
         self.walk.begin(id(spot.thread, key, number), &begin);
     }

@@ -9,6 +9,7 @@
 mod about;
 mod asked;
 mod costs;
+mod defects;
 mod exchange;
 mod feed;
 mod options;
@@ -18,12 +19,13 @@ mod output;
 use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{
-    Busiest, Files, Findings, Model, Observed, Parts, Reads, Transfer, estimates, heat, phases, reads,
+    AtCall, Busiest, Files, Findings, Model, Observed, Parts, Sums, add_up, estimates, heat, phases,
 };
 
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::report_paths::ReportPaths;
+use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::Walked;
 use crate::what_if::Nodes;
@@ -36,30 +38,48 @@ pub(crate) use feed::{Feed, OpenCall, Spot};
 pub use options::{IoOptions, SystemsTable, read_thresholds};
 pub use output::{Format, OutputFile};
 
-pub(crate) use exchange::OfRank;
+use exchange::OfRank;
+
+/// What all ranks did to files, at worker 0.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    parts: Parts,
+    observed: Observed,
+}
 
 impl Asked {
-    /// What all processes did to files, which leaves `walked`: at worker 0, in the order of ranks.
+    /// What all processes did to files, which leaves `walked`: at worker 0, nothing at others. In `walked` metrics get what only all of it
+    /// tells.
     ///
     /// # Errors
     /// If a worker failed.
     pub(crate) fn gather(
+        &self,
+        tools: &Tools<'_>,
         walked: &mut [Walked],
-        trace: &Trace,
         paths: &ReportPaths,
         exchange: &mut dyn Exchange,
-    ) -> Result<Vec<OfRank>, Error> {
+    ) -> Result<Option<Gathered>, Error> {
         let walks = walked.iter_mut().filter_map(|it| Some((it.process.number, it.io.as_deref_mut()?)));
-        ordered::place(&mut walks.collect::<Vec<_>>(), trace, exchange)?;
+        ordered::place(&mut walks.collect::<Vec<_>>(), tools.trace, exchange)?;
         let own = walked.iter_mut().zip(&paths.numbers).filter_map(|(walked, paths)| {
             let rank = walked.process.number;
             Some(OfRank::new(rank, walked.io.take()?.finish(), paths))
         });
-        exchange::gather(own, exchange)
+        let ranks = exchange::gather(own, exchange)?;
+        let (gathered, sums) = match exchange.worker() {
+            0 => {
+                let (gathered, sums) = self.look_at(tools.trace, ranks);
+                (Some(gathered), sums)
+            }
+            _ => (None, BTreeMap::new()),
+        };
+        defects::add(tools, &sums, walked, exchange)?;
+        Ok(gathered)
     }
 
-    /// The model of what all ranks did, in their order; `costs` are what that costs others.
-    pub(crate) fn model(&self, trace: &Trace, ranks: Vec<OfRank>, costs: &AllFileCosts) -> Model {
+    /// Looks at what all ranks did, in their order.
+    fn look_at(&self, trace: &Trace, ranks: Vec<OfRank>) -> (Gathered, BTreeMap<AtCall, Sums>) {
         let mut simple = Vec::new();
         let mut users: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         let mut observed = Observed::default();
@@ -87,9 +107,24 @@ impl Asked {
         parts.phases = phases(simple, &parts.files);
         parts.busiest = busiest(&moved, &parts.files);
         parts.bottoms = observed.bottoms();
-        let reads_of = |file: &u32| Some((*file, reads_of(&observed.of_file(*file)?)?));
-        parts.reads = observed.transfers.keys().filter_map(reads_of).collect();
+        let limits = &self.options.thresholds;
+        let mut sums = BTreeMap::new();
+        for &file in observed.transfers.keys() {
+            // Of a file with too many of them nothing is known.
+            let Some((transfers, facts)) = observed.of_file(file).zip(parts.facts.get(&file)) else {
+                continue;
+            };
+            let block = facts.block(limits.block_bytes);
+            let reads = add_up(&transfers, (block, limits.small_bytes), &mut sums);
+            parts.reads.extend(reads.map(|reads| (file, reads)));
+        }
         parts.heat = heat(&observed.transfers, 0, parts.run, trace.processes.len() as u64);
+        (Gathered { parts, observed }, sums)
+    }
+
+    /// The model of what all ranks did; `costs` are what that costs others.
+    pub(crate) fn model(&self, trace: &Trace, gathered: Gathered, costs: &AllFileCosts) -> Model {
+        let Gathered { parts, observed } = gathered;
         let files = parts.files.clone();
         let mut model = Model::new(parts);
         let options = &self.options;
@@ -112,14 +147,4 @@ fn busiest(moved: &BTreeMap<(u32, u32), u64>, files: &Files) -> BTreeMap<String,
     let of_family =
         |(family, bytes): (&str, BTreeMap<u32, u64>)| Some((family.to_owned(), Busiest::new(&bytes)?));
     families.into_iter().filter_map(of_family).collect()
-}
-
-/// What was read of a file, by all ranks; `None` if it is unknown where.
-fn reads_of(transfers: &[Transfer]) -> Option<Reads> {
-    if transfers.iter().any(|transfer| transfer.size > 0 && transfer.pieces.is_empty()) {
-        return None;
-    }
-    let mut all = Reads::default();
-    reads(transfers).values().for_each(|own| all.merge(own));
-    Some(all)
 }

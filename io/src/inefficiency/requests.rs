@@ -10,6 +10,7 @@ use crate::contention::contended;
 use crate::facts::FileFacts;
 use crate::mode::Mode;
 use crate::numbers::{count, to_f64};
+use crate::order::out_of_order;
 use crate::thresholds::Thresholds;
 
 /// What is known of a file besides its transfers.
@@ -52,20 +53,21 @@ pub(crate) fn of_file(transfers: &[Transfer], known: &Known<'_>, limits: &Thresh
     // There may be millions.
     drop(small);
     // Where a place is unknown, nothing is said of it.
-    let placed: Vec<&Transfer> = moved.iter().copied().filter(|it| !it.pieces.is_empty()).collect();
-    let block = limits.block_bytes.max(1);
+    let block = known.facts.block(limits.block_bytes);
     let misaligned: Vec<_> =
-        placed.iter().copied().filter(|it| first(it).is_some_and(|at| at % block != 0)).collect();
+        moved.iter().copied().filter(|it| it.first().is_some_and(|at| at % block != 0)).collect();
     if is_more(&misaligned, limits.misaligned_share) {
         all.push(requests(Flaw::Misaligned, &misaligned, of));
     }
     drop(misaligned);
-    let unordered = out_of_order(&placed);
+    let is_unordered = out_of_order(transfers);
+    let unordered: Vec<_> =
+        transfers.iter().zip(&is_unordered).filter(|(_, is)| **is).map(|(it, _)| it).collect();
     if is_more(&unordered, limits.out_of_order_share) && count(unordered.len()) > limits.out_of_order_requests
     {
         all.push(requests(Flaw::OutOfOrder, &unordered, of));
     }
-    drop((unordered, placed));
+    drop((unordered, is_unordered));
     all.extend(
         independent(known, limits)
             .map(|(alone, of)| found(Flaw::Independent, alone, of, share_of(slowest(&moved), known.run))),
@@ -82,7 +84,7 @@ pub(crate) fn of_file(transfers: &[Transfer], known: &Known<'_>, limits: &Thresh
             all.push(found(Flaw::OwnOutput, reads.own, reads.bytes, cost(reads.own)));
         }
     }
-    all.extend(contention(transfers, limits).map(|(blocked, writes, is_possible)| Inefficiency {
+    all.extend(contention(transfers, block, limits).map(|(blocked, writes, is_possible)| Inefficiency {
         is_possible,
         ..requests(Flaw::Contended, &blocked, writes)
     }));
@@ -98,21 +100,6 @@ fn slowest(transfers: &[&Transfer]) -> u64 {
         *time = time.saturating_add(it.end.saturating_sub(it.begin));
     }
     ranks.into_values().max().unwrap_or(0)
-}
-
-/// The first byte of a transfer.
-fn first(transfer: &Transfer) -> Option<u64> {
-    transfer.pieces.iter().map(|(at, _)| *at).min()
-}
-
-/// Transfers that begin before the end of the one before them of the same rank and opening.
-fn out_of_order<'a>(placed: &[&'a Transfer]) -> Vec<&'a Transfer> {
-    let mut order = placed.to_vec();
-    order.sort_by_key(|it| (it.rank, it.opening, it.begin, it.end));
-    let end = |it: &Transfer| it.pieces.iter().map(|(at, length)| at.saturating_add(*length)).max();
-    let is_same = |one: &Transfer, other: &Transfer| (one.rank, one.opening) == (other.rank, other.opening);
-    let pairs = order.windows(2).filter(|pair| is_same(pair[0], pair[1]) && first(pair[1]) < end(pair[0]));
-    pairs.map(|pair| pair[1]).collect()
 }
 
 /// How many requests of a shared file are independent ones of MPI-IO, and of how many, if they are too many.
@@ -136,8 +123,12 @@ fn independent(known: &Known<'_>, limits: &Thresholds) -> Option<(u64, u64)> {
 
 /// The contended writes, of how many writes, and whether there is nothing to compare their time with; if they are too many, and
 /// slower than others.
-fn contention<'a>(transfers: &'a [Transfer], limits: &Thresholds) -> Option<(Vec<&'a Transfer>, u64, bool)> {
-    let is_contended = contended(transfers, limits.block_bytes);
+fn contention<'a>(
+    transfers: &'a [Transfer],
+    block: u64,
+    limits: &Thresholds,
+) -> Option<(Vec<&'a Transfer>, u64, bool)> {
+    let is_contended = contended(transfers, block);
     let writes =
         || transfers.iter().zip(&is_contended).filter(|(it, _)| it.kind == Kind::Write && it.size > 0);
     let blocked: Vec<&Transfer> = writes().filter(|(_, is)| **is).map(|(it, _)| it).collect();
@@ -168,14 +159,8 @@ mod tests {
 
     /// Writes of 8 bytes by these ranks at these places, one tick each, one behind the other.
     fn writes(places: impl IntoIterator<Item = (u32, u64)>) -> Vec<Transfer> {
-        let transfer = |(begin, (rank, at)): (u64, (u32, u64))| Transfer {
-            rank,
-            opening: 1,
-            kind: Kind::Write,
-            begin,
-            end: begin + 1,
-            size: 8,
-            pieces: vec![(at, 8)],
+        let transfer = |(begin, (rank, at)): (u64, (u32, u64))| {
+            crate::tests::transfer(rank, Kind::Write, (begin, begin + 1), &[(at, 8)])
         };
         (0..).zip(places).map(transfer).collect()
     }

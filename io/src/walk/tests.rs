@@ -6,6 +6,7 @@ use super::*;
 use crate::Steps;
 use crate::access::{Kind, Layer};
 use crate::calls::Calls;
+use crate::operation::Caller;
 use crate::shared_pointer::ordered_offsets;
 
 const BEGIN: Begin = Begin {
@@ -18,7 +19,7 @@ const BEGIN: Begin = Begin {
     begin: 0,
     tick: 0,
     epoch: 0,
-    call_path: 0,
+    caller: Caller { thread: 0, call_path: 0, is_repeated: false },
 };
 const OPENING: Opening = Opening {
     file: 7,

@@ -8,6 +8,7 @@ mod bytes;
 mod counts;
 mod critical_path;
 mod delays;
+mod file_requests;
 mod files;
 mod imbalance;
 mod overlap;
@@ -21,6 +22,11 @@ pub(crate) fn of_causes() -> impl Iterator<Item = Metric> {
     [delays::METRICS, propagation::METRICS, critical_path::METRICS].into_iter().flatten().copied()
 }
 
+/// The metrics of the model of file I/O.
+pub(crate) fn of_file_model() -> impl Iterator<Item = Metric> {
+    file_requests::METRICS.iter().copied()
+}
+
 /// In the order of the report: parents precede children.
 pub(crate) fn metrics() -> impl Iterator<Item = Metric> {
     let lists = [
@@ -28,6 +34,7 @@ pub(crate) fn metrics() -> impl Iterator<Item = Metric> {
         counts::METRICS,
         bytes::METRICS,
         files::METRICS,
+        file_requests::METRICS,
         delays::METRICS,
         propagation::METRICS,
         critical_path::METRICS,

@@ -32,10 +32,10 @@ fn close(script: &mut String) {
 
 /// A transfer that takes 50 ticks.
 fn transfer(script: &mut String, call: &str, begin: u64, (at, bytes): (u64, u64)) {
-    let end = begin + 50;
+    let (end, mode) = (begin + 50, u8::from(call == "write"));
     writeln!(
         script,
-        " {begin} > MPI_File_{call}_at ; with offset {at} : transfer f id 1 flags 0 bytes {bytes} ; \
+        " {begin} > MPI_File_{call}_at ; with offset {at} : transfer f id 1 flags 0 mode {mode} bytes {bytes} ; \
          {end} transferred f id 1 bytes {bytes} ; <"
     )
     .unwrap();

@@ -36,7 +36,8 @@ help:
 	@echo 'Variables: MPICC=COMPILER, the MPI to use [$(MPICC)]; CARGO_FLAGS=FLAGS, more arguments for cargo'
 
 build: prerequisites
-	$(IN) cargo build --release $$REPLAY_FEATURES $(CARGO_FLAGS)
+	$(IN) cargo build --release $$REPLAY_FEATURES $(CARGO_FLAGS) && touch "$$CARGO_TARGET_DIR/release/built" && \
+		mkdir -p target && echo "$$CARGO_TARGET_DIR" >target/built
 
 # For programs that are linked statically: link it before the MPI library.
 static-library: build
@@ -91,17 +92,8 @@ check-page:
 files:
 	$(IN) REPLAY_WRITE=1 cargo test -p replay --test integration $$REPLAY_FEATURES $(CARGO_FLAGS) -- list_of_files
 
-install: build
-	$(IN) install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' "$$CARGO_TARGET_DIR/release/replay-analyze" \
-		"$$CARGO_TARGET_DIR/release/replay-record" "$$CARGO_TARGET_DIR/release/replay-show"
-	$(IN) "$$CARGO_TARGET_DIR/release/replay-show" manual '$(DESTDIR)$(PREFIX)/share'
-	$(IN) install -D -m 644 -t '$(DESTDIR)$(PREFIX)/lib/replay' "$$CARGO_TARGET_DIR/release/libreplay_recorder.so" \
-		"$$CARGO_TARGET_DIR/release/libreplay_io.so"
-	$(IN) library="$$CARGO_TARGET_DIR/static/release/libreplay_recorder.a"; [ ! -e "$$library" ] || \
-		install -D -m 644 -t '$(DESTDIR)$(PREFIX)/lib/replay' "$$library"
-	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/include/replay' measurement/include/*
-	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/share/replay/jobscripts' jobscripts/*.sh
-	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/share/replay/jobscripts' jobscripts/README.md
+install:
+	@DESTDIR='$(DESTDIR)' MAKE='$(MAKE)' tools/install.sh '$(PREFIX)'
 
 # In memory if possible: a disk is not what is measured.
 bench: prerequisites

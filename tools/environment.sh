@@ -11,6 +11,12 @@
 MPICC=${MPICC:-mpicc}
 export MPICC
 
+# What was set here for another compiler, in a shell that has read this file, is not what the user has set.
+if [ -n "${REPLAY_SET_FOR:-}" ] && [ "$REPLAY_SET_FOR" != "$MPICC" ]; then
+    [ "${CARGO_TARGET_DIR:-}" != "$REPLAY_SET_TARGET" ] || unset CARGO_TARGET_DIR
+    [ "${REPLAY_MPIRUN-}" != "$REPLAY_SET_MPIRUN" ] || unset REPLAY_MPIRUN
+fi
+
 has() { command -v "$1" >/dev/null 2>&1; }
 
 # Whether there is a library that bindgen will find. LLVM alone comes with libclang-cpp, which is another one.
@@ -59,6 +65,7 @@ else
     REPLAY_MPIRUN=${REPLAY_MPIRUN-$(mpi_launcher)}
 fi
 export REPLAY_FEATURES REPLAY_MPIRUN
+export REPLAY_SET_FOR="$MPICC" REPLAY_SET_TARGET="target/${flavour%4}" REPLAY_SET_MPIRUN="$REPLAY_MPIRUN"
 
 # libclang without the clang program does not know where stddef.h is; the C compiler has one.
 if [ -z "${BINDGEN_EXTRA_CLANG_ARGS:-}" ] && has "${CC:-cc}"; then

@@ -29,7 +29,7 @@ use rules::Source;
 #[command(group(ArgGroup::new("io_files").args(["io_model", "io_picture"]).multiple(true)))]
 pub(crate) struct Cli {
     /// The experiment directory, or the anchor file (.otf2) of its trace
-    #[arg(required_unless_present_any = ["check_rules", "print_rule", "io_ior"])]
+    #[arg(required_unless_present_any = ["check_rules", "print_rule", "io_ior", "manual"])]
     experiment: Option<PathBuf>,
 
     /// The report to write [default: trace.cubex in the experiment directory]
@@ -256,6 +256,10 @@ pub(crate) struct Cli {
     /// The system has the name of the file without its extension.
     #[arg(long, value_name = "FILE.json", value_parser = SystemsTable::of_ior, exclusive = true, hide_short_help = true)]
     pub(crate) io_ior: Option<SystemsTable>,
+
+    /// Write manual pages and completions of shells below this directory, and do nothing else
+    #[arg(long, value_name = "DIR", exclusive = true, hide = true)]
+    pub(crate) manual: Option<PathBuf>,
 
     /// Estimate phases of several operations by the mean of their bandwidths
     #[arg(long, requires = "io_systems", hide_short_help = true)]

@@ -16,8 +16,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::Parser;
 use clap::error::ErrorKind as Answer;
+use clap::{CommandFactory, Parser};
 use cli::Cli;
 use launched::Launched;
 use replay::exchange::Solo;
@@ -74,6 +74,15 @@ fn main() -> ExitCode {
             Ok(_) if !speaks => ExitCode::SUCCESS,
             Ok(rule) => print_text(&rule),
             Err(message) => refuse_rules(&format!("replay-analyze: {message}"), speaks),
+        };
+    }
+    if let Some(directory) = &cli.manual {
+        return match manual::write(Cli::command(), directory) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                complain(&Error::new(error.to_string()));
+                NO_REPORT.into()
+            }
         };
     }
     if let Some(table) = &cli.io_ior {

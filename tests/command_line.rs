@@ -324,3 +324,25 @@ fn messages_that_cannot_be_written_cost_neither_report_nor_status() {
     assert!(experiment.join("trace.cubex").exists());
     assert_eq!(status(&[Path::new("/nowhere")]), Some(2));
 }
+
+/// Each option of the help is in the page.
+#[test]
+fn manual_page_has_all_options_and_is_well_formed() {
+    let directory = tempfile::tempdir().unwrap();
+    let analyzer = || Command::new(env!("CARGO_BIN_EXE_replay-analyze"));
+    let written = analyzer().arg("--manual").arg(directory.path()).output().unwrap();
+    assert!(written.status.success(), "{written:?}");
+    let page = directory.path().join("man/man1/replay-analyze.1");
+    let text = std::fs::read_to_string(&page).unwrap().replace('\\', "");
+    let help = String::from_utf8(analyzer().arg("--help").output().unwrap().stdout).unwrap();
+    let options: Vec<&str> = help.split_whitespace().filter(|word| word.starts_with("--")).collect();
+    for option in options {
+        let name = option.split(['=', '[', ',', '.', ':', ';', ')', '`']).next().unwrap();
+        assert!(text.contains(name), "no {name} in {text}");
+    }
+    if let Ok(checked) =
+        Command::new("man").args(["-l", "--warnings"]).arg(&page).env("MANWIDTH", "200").output()
+    {
+        assert!(checked.stderr.is_empty(), "{}", String::from_utf8_lossy(&checked.stderr));
+    }
+}

@@ -32,6 +32,8 @@ fi
 
 release=$CARGO_TARGET_DIR/release
 install -D -m 755 -t "$place/bin" "$release/replay-analyze" "$release/replay-record" "$release/replay-show"
+"$release/replay-analyze" --manual "$place/share"
+"$release/replay-record" --manual "$place/share"
 "$release/replay-show" manual "$place/share"
 install -D -m 644 -t "$place/lib/replay" "$release/libreplay_recorder.so" "$release/libreplay_io.so"
 library=$CARGO_TARGET_DIR/static/release/libreplay_recorder.a

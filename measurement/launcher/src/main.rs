@@ -45,6 +45,13 @@ fn main() -> ExitCode {
         Ok(Task::Record { command, variables, settings }) => {
             launcher::end_as(launcher::record(&command, &variables, &settings))
         }
+        Ok(Task::Manual(directory)) => match manual::write(launcher::command(), &directory) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                launcher::complain(&error);
+                misuse.into()
+            }
+        },
         Ok(Task::Print(text)) => status_of(std::io::stdout().write_all(text.as_bytes())).into(),
     }
 }

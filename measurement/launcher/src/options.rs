@@ -32,6 +32,8 @@ pub enum Task {
     FinishDetached(PathBuf),
     /// Guard a launcher that has this note.
     Guard(PathBuf),
+    /// Write manual pages and completions of shells below a directory.
+    Manual(PathBuf),
     /// Print a text.
     Print(String),
 }
@@ -63,7 +65,7 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(OsString))
                 .num_args(1..)
                 .trailing_var_arg(true)
-                .required_unless_present_any(["finish", "jobscript", "finish-detached", "guard"]),
+                .required_unless_present_any(["finish", "jobscript", "finish-detached", "guard", "manual"]),
         )
         .arg(
             Arg::new("finish")
@@ -83,6 +85,7 @@ pub fn command() -> Command {
         )
         .arg(hidden("finish-detached"))
         .arg(hidden("guard"))
+        .arg(hidden("manual"))
         .arg(
             Arg::new("config")
                 .long("config")
@@ -141,6 +144,9 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
     }
     if let Some(note) = matches.get_one::<PathBuf>("guard") {
         return Ok(Task::Guard(note.clone()));
+    }
+    if let Some(directory) = matches.get_one::<PathBuf>("manual") {
+        return Ok(Task::Manual(directory.clone()));
     }
     if let Some(name) = matches.get_one::<String>("jobscript") {
         return jobscripts::find(name).map(Task::Print);

@@ -6,6 +6,7 @@ use model::{GroupType, LocationGroupType, LocationType, Paradigm, attributes};
 use otf2::{ArchiveWriter, Definition, List, UNDEFINED, ValueType};
 
 use crate::contexts::Contexts;
+use crate::files::{ATTRIBUTES, FILE, FILE_HANDLE, FILETYPES};
 use crate::job::Job;
 use crate::location::{EPOCH, SHUTDOWN, START, reference};
 use crate::objects::{FIRST_GROUP, GRID, Groups, NEIGHBORS_IN, NEIGHBORS_OUT, WINDOW};
@@ -27,6 +28,10 @@ const ALL_RANKS: u32 = 1;
 
 /// Flag of communicators and windows: events say when they are created and destroyed.
 const CREATE_AND_DESTROY_EVENTS: u32 = 1;
+
+/// The paradigm of files of MPI, and OTF2's `IoParadigmClass` of those that processes access together.
+const MPI_IO: u8 = 0;
+const PARALLEL: u8 = 1;
 
 /// Ranks on a node.
 const RANKS_OF_A_NODE: u32 = 64;
@@ -50,6 +55,7 @@ pub(crate) fn write(
     })?;
     definitions.string("")?;
     definitions.string(&format!("./{}", job.pattern.name))?;
+    definitions.filetypes(job)?;
     definitions.system(job, events)?;
     definitions.regions(job)?;
     definitions.contexts(contexts)?;
@@ -77,6 +83,16 @@ impl Definitions<'_> {
         self.strings += 1;
         self.define(Definition::String { reference, string: text.as_bytes() })?;
         Ok(reference)
+    }
+
+    /// The filetypes of views, which events refer to.
+    fn filetypes(&mut self, job: &Job) -> Result<(), otf2::Error> {
+        let Some(views) = job.pattern.objects.views else { return Ok(()) };
+        for (expected, view) in (FILETYPES..).zip(views(job, 0)) {
+            let string = self.string(&view.filetype())?;
+            debug_assert_eq!(string, expected);
+        }
+        Ok(())
     }
 
     /// The machine with its nodes, their ranks, and their threads.
@@ -225,7 +241,39 @@ impl Definitions<'_> {
             let name = self.string("window")?;
             self.define(Definition::RmaWin { reference: WINDOW, name, comm: WORLD, flags })?;
         }
+        if job.pattern.objects.views.is_some() {
+            self.file()?;
+        }
         Ok(())
+    }
+
+    /// The file that all ranks open, with MPI-IO as the only paradigm (io.md 2.1), and the attributes of its events.
+    fn file(&mut self) -> Result<(), otf2::Error> {
+        for attribute in ATTRIBUTES {
+            let (name, value_type) = (self.string(attribute.name)?, attribute.value_type);
+            let reference = attribute.reference;
+            self.define(Definition::Attribute { reference, name, value_type, description: 0 })?;
+        }
+        let (identification, name) = (self.string("MPI-IO")?, self.string("MPI I/O")?);
+        self.define(Definition::IoParadigm {
+            reference: MPI_IO,
+            identification,
+            name,
+            io_paradigm_class: PARALLEL,
+            io_paradigm_flags: 0,
+            properties: List::EMPTY,
+        })?;
+        let name = self.string("/scratch/data")?;
+        self.define(Definition::IoRegularFile { reference: FILE, name, scope: UNDEFINED })?;
+        self.define(Definition::IoHandle {
+            reference: FILE_HANDLE,
+            name: 0,
+            file: FILE,
+            io_paradigm: MPI_IO,
+            io_handle_flags: 0,
+            comm: WORLD,
+            parent: UNDEFINED,
+        })
     }
 
     /// Defines a group and returns its reference.

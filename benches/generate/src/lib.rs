@@ -25,6 +25,7 @@ mod collectives;
 mod contexts;
 mod definitions;
 mod draw;
+mod files;
 mod gatherings;
 mod grid;
 mod iteration;

@@ -1,7 +1,8 @@
-//! Objects of MPI that the events of some patterns name: a communicator with a grid, a window, and groups of partners.
+//! Objects of MPI that the events of some patterns name: a communicator with a grid, a window, a file, and groups of partners.
 
 use std::collections::HashMap;
 
+use crate::files::View;
 use crate::job::Job;
 
 /// The communicator with a grid.
@@ -21,14 +22,19 @@ pub(crate) const FIRST_GROUP: u32 = 3;
 pub(crate) struct Objects {
     pub(crate) grid: bool,
     pub(crate) window: bool,
+    /// A file, if there are views of it.
+    pub(crate) views: Option<Views>,
     pub(crate) partners: Option<Partners>,
 }
+
+/// Returns the views of the file that a rank sets; the filetypes are those of all ranks.
+pub(crate) type Views = fn(&Job, u32) -> [View; 2];
 
 /// Returns the ranks that send data to a rank, and those that it sends data to, in any order and maybe more than once.
 pub(crate) type Partners = fn(&Job, u32) -> [Vec<u32>; 2];
 
 impl Objects {
-    pub(crate) const NONE: Objects = Objects { grid: false, window: false, partners: None };
+    pub(crate) const NONE: Objects = Objects { grid: false, window: false, views: None, partners: None };
 }
 
 /// The groups of partners of all ranks. Equal ones are one definition.

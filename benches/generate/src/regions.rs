@@ -67,6 +67,12 @@ regions! {
     WIN_FLUSH_LOCAL "MPI_Win_flush_local" "MPI" FUNCTION MPI;
     WIN_FLUSH_ALL "MPI_Win_flush_all" "MPI" FUNCTION MPI;
     WIN_UNLOCK_ALL "MPI_Win_unlock_all" "MPI" FUNCTION MPI;
+    FILE_OPEN "MPI_File_open" "MPI" FILE_IO_METADATA MPI;
+    FILE_SET_VIEW "MPI_File_set_view" "MPI" FUNCTION MPI;
+    FILE_WRITE_AT "MPI_File_write_at" "MPI" FILE_IO MPI;
+    FILE_WRITE_ALL "MPI_File_write_all" "MPI" FILE_IO MPI;
+    FILE_READ_AT "MPI_File_read_at" "MPI" FILE_IO MPI;
+    FILE_CLOSE "MPI_File_close" "MPI" FILE_IO_METADATA MPI;
     PARALLEL "!$omp parallel @main.c:40" "main.c" PARALLEL OPENMP;
     LOOP "!$omp for @main.c:42" "main.c" LOOP OPENMP;
     LOOP_BARRIER "!$omp implicit barrier @main.c:45" "main.c" IMPLICIT_BARRIER OPENMP;

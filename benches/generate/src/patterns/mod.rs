@@ -6,6 +6,7 @@ mod deep_calls;
 mod farm;
 mod fence;
 mod hybrid;
+mod io;
 mod iterations;
 mod lock_all;
 mod locks;
@@ -42,6 +43,7 @@ pub const PATTERNS: &[&Pattern] = &[
     &post_start::PATTERN,
     &locks::PATTERN,
     &lock_all::PATTERN,
+    &io::PATTERN,
     &ring::PATTERN,
     &master_worker::PATTERN,
     &farm::PATTERN,

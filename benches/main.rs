@@ -14,6 +14,7 @@ mod bench;
 mod costs;
 mod counting;
 mod details;
+mod file_io;
 mod loops;
 mod processes;
 mod rules;

@@ -247,7 +247,7 @@ impl Definitions<'_> {
         Ok(())
     }
 
-    /// The file that all ranks open, with MPI-IO as the only paradigm (io.md 2.1), and the attributes of its events.
+    /// The file that all ranks open, with MPI-IO as the only paradigm (io 2.1), and the attributes of its events.
     fn file(&mut self) -> Result<(), otf2::Error> {
         for attribute in ATTRIBUTES {
             let (name, value_type) = (self.string(attribute.name)?, attribute.value_type);

@@ -1,4 +1,4 @@
-//! Calls for a file that all ranks open, as their events (io.md 2.2, 2.3). Records have the times of the start or the end of
+//! Calls for a file that all ranks open, as their events (io 2.2, 2.3). Records have the times of the start or the end of
 //! their call, as those of the recorder; what OTF2 has no record for is told by attributes.
 
 use model::attributes;
@@ -75,7 +75,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The filetype as text (io.md 2.4).
+    /// The filetype as text (io 2.4).
     pub(crate) fn filetype(&self) -> String {
         let View { piece, extent, .. } = self;
         if piece == extent { format!("b{piece}") } else { format!("r(0,{extent},b{piece})") }

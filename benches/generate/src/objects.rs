@@ -1,4 +1,5 @@
-//! Objects of MPI that the events of some patterns name: a communicator with a grid, a window, a file, and groups of partners.
+//! Objects of MPI that the events of some patterns name: a communicator with a grid, a window, a file, and groups of
+//! partners.
 
 use std::collections::HashMap;
 

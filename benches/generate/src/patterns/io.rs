@@ -1,4 +1,4 @@
-//! A file that all ranks open in rounds (io.md 7.5): each writes a segment, all write together through strided views, and each
+//! A file that all ranks open in rounds (io 7.5): each writes a segment, all write together through strided views, and each
 //! reads blocks in random order, a third of the transfers each. A round is three phases of the model of file I/O.
 //!
 //! Who opens the file, sets a view, writes together with others, or closes the file, waits for the last rank. Rounds write
@@ -46,7 +46,7 @@ const SLOT: u64 = 2_000_000;
 /// Largest duration of a call when all ranks are there.
 const DURATION: u64 = 1_000_000;
 
-/// Bytes of a transfer: as many as requests need not to be small ones (io.md 5.3).
+/// Bytes of a transfer: the least that are not a small request (io 5.2).
 const BYTES: u64 = 1 << 20;
 /// Bytes of a piece of the strided view: four make a transfer.
 const PIECE: u64 = BYTES / 4;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use io_model::{Access, Bottom, Estimate, Family, Flaw, Kind, Model, Phase, Requests};
+use io_model::{Access, Bottom, Estimate, Family, Flaw, Kind, Model, Phase, Ranges, Requests};
 
 use super::file_waiting::FileWaiting;
 use super::names::{self, cut_front};
@@ -102,7 +102,7 @@ impl IoModel {
             String::new()
         };
         [
-            family.numbers.to_string(),
+            shortly(&family.numbers),
             name(&phase.key.family),
             what(phase),
             phase.np.to_string(),
@@ -111,6 +111,14 @@ impl IoModel {
             format!("{seconds:.3} s"),
             rate,
         ]
+    }
+}
+
+/// Numbers in a column: of more than three ranges the first two, and the last number.
+fn shortly(numbers: &Ranges) -> String {
+    match &numbers.0[..] {
+        [first, second, _, .., (_, last)] => format!("{},…,{last}", Ranges(vec![*first, *second])),
+        _ => numbers.to_string(),
     }
 }
 
@@ -276,6 +284,13 @@ mod tests {
     fn sizes_have_units() {
         assert_eq!(["0 B", "1.0 KiB", "1.0 MiB", "12.0 MiB"], [0, 1024, (1 << 20) - 1, 12 << 20].map(size));
         assert_eq!(["999 B", "1.0 kB", "131.9 MB"], [999.0, 1000.0, 131_900_000.0].map(decimal));
+    }
+
+    #[test]
+    fn many_numbers_are_the_first_two_and_the_last() {
+        let of = |numbers: &[u64]| shortly(&Ranges::of(numbers.iter().copied()));
+        assert_eq!([of(&[1, 4, 7]), of(&[1, 2, 4, 7, 8])], ["1,4,7", "1-2,4,7-8"]);
+        assert_eq!(of(&[1, 2, 4, 7, 10, 11]), "1-2,4,…,11");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use regex::Regex;
 
 const SPECIFICATION: &str = include_str!("../docs/specification.md");
 /// Folders with sources.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 12] = [
     "replay",
     "patterns",
     "structure",
@@ -18,6 +18,8 @@ const SOURCES: [&str; 10] = [
     "formats",
     "measurement",
     "diagnostics",
+    "launched",
+    "manual",
     "tests",
     "benches",
 ];

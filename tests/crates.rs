@@ -9,10 +9,19 @@ const ARCHITECTURE: &str = include_str!("../docs/architecture.md");
 /// Manifests of all crates by their folders; the root manifest is the analyzer's.
 fn manifests() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders =
-        ["patterns", "structure", "rules", "io", "diagnostics", "benches/generate", "replay/show"]
-            .map(String::from)
-            .to_vec();
+    let mut folders = [
+        "patterns",
+        "structure",
+        "rules",
+        "io",
+        "diagnostics",
+        "launched",
+        "manual",
+        "benches/generate",
+        "replay/show",
+    ]
+    .map(String::from)
+    .to_vec();
     for folder in ["formats", "measurement"] {
         let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
         folders.extend(entries.map(|name| format!("{folder}/{}", name.to_str().unwrap())));

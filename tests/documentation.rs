@@ -264,6 +264,8 @@ fn list_of_files() -> String {
         "formats",
         "measurement",
         "diagnostics",
+        "launched",
+        "manual",
         "benches",
         "tests",
     ] {

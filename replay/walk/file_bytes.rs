@@ -3,8 +3,8 @@
 
 use io_model::Layer;
 use otf2::{Event, MappingType, Mappings};
-use rustc_hash::FxHashMap;
 
+use super::in_flight::InFlight;
 use super::process::ProcessWalk;
 use crate::ids::Row;
 use crate::metrics::Metrics;
@@ -12,9 +12,9 @@ use crate::operations::transfers::{READ, WRITE};
 use crate::severity::{MetricId, amount};
 use crate::trace::Trace;
 
-/// Operations of a process that have not ended, by handle and the id that matches them, the innermost last.
+/// Operations of a process that have not ended.
 #[derive(Clone, Default, Debug)]
-pub(super) struct FileBytes(FxHashMap<(u32, u64), Vec<Begun>>);
+pub(super) struct FileBytes(InFlight<Begun>);
 
 /// An operation that has begun.
 #[derive(Clone, Copy, Debug)]
@@ -63,19 +63,10 @@ impl ProcessWalk<'_> {
                 let stack = &of_thread.stack;
                 let Some(frame) = stack.last().filter(|_| of_thread.counts(of_thread.now)) else { return };
                 let metrics = metrics_of(self.metrics, layer, mode, stack.mpi_depth > 0);
-                begun.0.entry((handle, matching_id)).or_default().push(Begun {
-                    thread,
-                    row: frame.row,
-                    metrics,
-                });
+                begun.0.begin((handle, matching_id), Begun { thread, row: frame.row, metrics });
             }
             Event::IoOperationComplete { handle, bytes_result, matching_id } => {
-                let key = (global(handle), matching_id);
-                let Some(open) = begun.0.get_mut(&key) else { return };
-                let ended = open.pop();
-                if open.is_empty() {
-                    begun.0.remove(&key);
-                }
+                let ended = begun.0.end((global(handle), matching_id));
                 // All ones are bytes that nobody knows.
                 if let Some(Begun { thread, row, metrics }) = ended.filter(|_| bytes_result != u64::MAX) {
                     for metric in metrics.into_iter().flatten() {

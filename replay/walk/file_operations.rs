@@ -5,6 +5,7 @@ use model::{Ticks, mpi};
 use otf2::{Event, MappingType, Mappings};
 use rustc_hash::FxHashMap;
 
+use super::in_flight::InFlight;
 use super::process::ProcessWalk;
 use crate::ids::PathId;
 use crate::int::to_u32;
@@ -36,8 +37,8 @@ pub struct FileOperation {
 #[derive(Clone, Default, Debug)]
 pub(super) struct FileOperations {
     list: Vec<FileOperation>,
-    /// Those that have not ended, by handle and the id that matches them, the innermost last: when they began, and what they ask for.
-    open: FxHashMap<(u32, u64), Vec<Open>>,
+    /// Those that have not ended.
+    open: InFlight<Open>,
     /// By handle.
     places: FxHashMap<u32, Place>,
     /// By region.
@@ -132,9 +133,7 @@ impl FileOperations {
     }
 
     fn end(&mut self, handle: u32, id: u64, time: Ticks, bytes: u64) {
-        let Some(Open { mut operation, begin, is_blocking, requested }) =
-            self.open.get_mut(&(handle, id)).and_then(Vec::pop)
-        else {
+        let Some(Open { mut operation, begin, is_blocking, requested }) = self.open.end((handle, id)) else {
             return;
         };
         operation.bytes = if bytes == u64::MAX { requested } else { bytes };
@@ -199,7 +198,7 @@ impl ProcessWalk<'_> {
                 };
                 let is_blocking = operation_flags & NON_BLOCKING == 0;
                 let open = Open { operation, begin: time, is_blocking, requested: bytes_request };
-                operations.open.entry((handle, matching_id)).or_default().push(open);
+                operations.open.begin((handle, matching_id), open);
             }
             Event::IoOperationComplete { handle, bytes_result, matching_id } => {
                 if let Some((handle, _)) = known(handle) {

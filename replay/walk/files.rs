@@ -4,7 +4,6 @@
 use model::{CollectiveOp, Ticks};
 use otf2::{MappingType, Mappings, ROOT_NONE};
 use patterns::matched::CollectiveClass;
-use rustc_hash::FxHashMap;
 
 use super::process::ProcessWalk;
 use super::stack::NONE;
@@ -17,14 +16,9 @@ use crate::operations::{Asked, Collective, Done, NonBlocking, Operations};
 /// Beyond the codes of modes: an operation whose calls are two, begin and end.
 const SPLIT: u8 = 4;
 
-/// Operations on files with several processes that are not complete yet, by handle and the id that matches them, the innermost
-/// last.
-#[derive(Debug, Default)]
-pub(super) struct OpenTransfers(FxHashMap<(u32, u64), Vec<Transfer>>);
-
-/// An operation that is not complete.
+/// An operation on a file with several processes that is not complete yet.
 #[derive(Clone, Copy, Debug)]
-enum Transfer {
+pub(super) enum Transfer {
     /// Of a process by itself, in a call that blocks.
     Independent,
     /// Of a process by itself, as a request.
@@ -134,17 +128,16 @@ impl ProcessWalk<'_> {
                 done: None,
             });
         }
-        self.transfers.0.entry((handle, id)).or_default().push(transfer);
+        self.transfers.begin((handle, id), transfer);
     }
 
     /// Adds a finding for each operation on a file that a call has started, and that was never completed.
     pub(super) fn drop_transfers(&mut self) {
-        let open = std::mem::take(&mut self.transfers.0).into_iter();
+        let open = std::mem::take(&mut self.transfers).into_all();
         let is_request =
-            |transfer: &&Transfer| matches!(transfer, Transfer::Request | Transfer::NonBlocking(..));
-        let requests = |transfers: &[Transfer]| transfers.iter().filter(is_request).count();
+            |transfer: &Transfer| matches!(transfer, Transfer::Request | Transfer::NonBlocking(..));
         let mut open: Vec<(u32, u64)> =
-            open.flat_map(|(id, transfers)| vec![id; requests(&transfers)]).collect();
+            open.filter(|(_, transfer)| is_request(transfer)).map(|(id, _)| id).collect();
         // In their order, so that the first example is always the same.
         open.sort_unstable();
         for (handle, id) in open {
@@ -164,7 +157,7 @@ impl ProcessWalk<'_> {
         let Some(handle) = self.local_handle(thread, mappings, handle) else {
             return self.complete(thread, Asked::Unknown);
         };
-        let begun = self.transfers.0.get_mut(&(handle, id)).and_then(Vec::pop);
+        let begun = self.transfers.end((handle, id));
         let (mode, nonblocking) = match begun {
             Some(Transfer::NonBlocking(mode, position)) => (mode, position),
             Some(Transfer::Blocking(mode)) => {

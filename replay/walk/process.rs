@@ -11,9 +11,10 @@ use super::attributes::Told;
 use super::file_bytes::FileBytes;
 use super::file_operations::FileOperations;
 use super::file_times::FileTimes;
-use super::files::{OpenTransfers, settle_files};
+use super::files::{Transfer, settle_files};
 use super::focus::PhaseVisits;
 use super::gaps::{Counts, MissingOperations, Resumed};
+use super::in_flight::InFlight;
 use super::locks::Locks;
 use super::one_sided::OpenEpochs;
 use super::phases::Borders;
@@ -52,7 +53,7 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) tasks: Tasks,
     pub(super) locks: Locks,
     pub(super) epochs: OpenEpochs,
-    pub(super) transfers: OpenTransfers,
+    pub(super) transfers: InFlight<Transfer>,
     pub(super) findings: Findings,
     pub(super) coverage: Coverage,
     /// The longest time from one sample of a thread to the next while it computes, in ticks.
@@ -120,7 +121,7 @@ impl<'t> ProcessWalk<'t> {
             tasks: Tasks::default(),
             locks: Locks::default(),
             epochs: OpenEpochs::default(),
-            transfers: OpenTransfers::default(),
+            transfers: InFlight::default(),
             findings: Findings::default(),
             coverage: Coverage::default(),
             longest_gap: trace.longest_gap(),

@@ -71,7 +71,7 @@ pub fn add_up(
             _ if is_contended => Defect::Contended,
             _ if it.size < small => Defect::Small,
             _ if is_unordered => Defect::OutOfOrder,
-            _ if it.first().is_some_and(|at| at % block != 0) => Defect::Unaligned,
+            _ if it.first().is_some_and(|at| !at.is_multiple_of(block)) => Defect::Unaligned,
             _ => continue,
         };
         let calls = &mut sums.entry(at_call(it)).or_default().calls[usize::from(it.kind == Kind::Write)];

@@ -14,7 +14,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Reads a node in words, such as `128c,8n,256G`: cores, domains of memory [1], memory.
+    /// Reads a node in words, such as `128c,8n,256G`: cores, domains of memory (one if they are left out), memory.
     ///
     /// # Errors
     /// What is wrong in it, in words.

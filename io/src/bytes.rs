@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
 use crate::operation::{Caller, Operation};
+use crate::view::Pieces;
 
 /// An operation and the pieces of the file that it moved.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transfer {
     /// The rank.
     pub rank: u32,
@@ -24,14 +26,19 @@ pub struct Transfer {
     pub size: u64,
     /// Who asked for it.
     pub caller: Caller,
-    /// Offset and length of each piece in bytes; none if their places are unknown.
-    pub pieces: Vec<(u64, u64)>,
+    /// None if their places are unknown.
+    pub pieces: Pieces,
 }
 
 impl Transfer {
-    pub(crate) fn new(rank: u32, operation: &Operation, pieces: Vec<(u64, u64)>) -> Transfer {
+    pub(crate) fn new(rank: u32, operation: &Operation, pieces: Pieces) -> Transfer {
         let Operation { opening, begin, end, size, caller, .. } = *operation;
         Transfer { rank, opening, kind: operation.access.kind, begin, end, size, caller, pieces }
+    }
+
+    /// How long it took, in ticks of the clock.
+    pub(crate) fn duration(&self) -> u64 {
+        self.end.saturating_sub(self.begin)
     }
 
     /// The first byte in the file, if it is known where it lies.
@@ -81,27 +88,30 @@ pub(crate) fn reads(transfers: &[Transfer], mut each: impl FnMut(&Transfer, &Rea
     if transfers.iter().any(|transfer| transfer.size > 0 && transfer.pieces.is_empty()) {
         return None;
     }
+    if transfers.iter().all(|transfer| transfer.kind == Kind::Write) {
+        return Some(Reads::default());
+    }
     let mut order: Vec<&Transfer> = transfers.iter().collect();
     order.sort_by(|one, other| {
         let key = |it: &Transfer| (it.begin, it.end, it.rank, it.opening, it.kind);
         key(one).cmp(&key(other)).then_with(|| one.pieces.cmp(&other.pieces))
     });
     let mut writers: Owners<u32> = Owners::default();
-    let mut readers: BTreeMap<(u32, u64), Owners<()>> = BTreeMap::new();
+    let mut readers: FxHashMap<(u32, u64), Owners<()>> = FxHashMap::default();
     let mut all = Reads::default();
     for transfer in order {
+        let ends = transfer.pieces.iter().map(|&(at, length)| (at, at.saturating_add(length)));
+        if transfer.kind == Kind::Write {
+            ends.for_each(|(at, end)| writers.set(at, end, transfer.rank));
+            continue;
+        }
+        let before = readers.entry((transfer.rank, transfer.opening)).or_default();
         let mut reads = Reads::default();
-        for &(at, length) in &transfer.pieces {
-            let end = at.saturating_add(length);
-            if transfer.kind == Kind::Write {
-                writers.set(at, end, transfer.rank);
-                continue;
-            }
-            let before = readers.entry((transfer.rank, transfer.opening)).or_default();
+        for (at, end) in ends {
             reads.bytes = reads.bytes.saturating_add(end - at);
-            for (from, to, writer) in writers.parts(at, end) {
-                let known = || before.parts(from, to).into_iter().filter(|part| part.2.is_some());
-                let read: u64 = known().map(|(from, to, _)| to - from).sum();
+            writers.parts(at, end, |from, to, writer| {
+                let mut read = 0;
+                before.parts(from, to, |from, to, known| read += known.map_or(0, |()| to - from));
                 reads.distinct = reads.distinct.saturating_add(to - from - read);
                 match writer {
                     Some(writer) if writer == transfer.rank => {
@@ -112,13 +122,11 @@ pub(crate) fn reads(transfers: &[Transfer], mut each: impl FnMut(&Transfer, &Rea
                 if writer.is_some_and(|writer| writer != transfer.rank) {
                     reads.of_others = reads.of_others.saturating_add(to - from);
                 }
-            }
+            });
             before.set(at, end, ());
         }
-        if transfer.kind == Kind::Read {
-            each(transfer, &reads);
-            all.merge(&reads);
-        }
+        each(transfer, &reads);
+        all.merge(&reads);
     }
     Some(all)
 }
@@ -134,28 +142,53 @@ impl<T> Default for Owners<T> {
 }
 
 impl<T: Copy + PartialEq> Owners<T> {
-    /// The range, cut where owners change.
-    fn parts(&self, from: u64, to: u64) -> Vec<(u64, u64, Option<T>)> {
-        let mut parts = Vec::new();
-        let mut at = from;
-        let before = self.0.range(..from).next_back().filter(|(_, (end, _))| *end > from);
-        for (&begin, &(end, owner)) in before.into_iter().chain(self.0.range(from..to)) {
-            if at < begin {
-                parts.push((at, begin, None));
+    /// Calls `each` with the parts of a range, cut where owners change, from the last one on.
+    fn parts(&self, from: u64, to: u64, mut each: impl FnMut(u64, u64, Option<T>)) {
+        let mut behind = to;
+        for (&begin, &(end, owner)) in self.0.range(..to).rev().take_while(|(_, (end, _))| *end > from) {
+            if end < behind {
+                each(end, behind, None);
             }
-            let (begin, end) = (begin.max(from), end.min(to));
-            parts.push((begin, end, Some(owner)));
-            at = end;
+            behind = begin.max(from);
+            each(behind, end.min(to), Some(owner));
         }
-        if at < to {
-            parts.push((at, to, None));
+        if behind > from {
+            each(from, behind, None);
         }
-        parts
     }
 
     fn set(&mut self, from: u64, to: u64, owner: T) {
         if from >= to {
             return;
+        }
+        // One search is enough for most: they follow the range before them, lie on top of it, or lie apart from all others.
+        let mut near = self.0.range_mut(..=to).rev();
+        let first = near.next();
+        let (right, left) = match first {
+            Some((begin, (end, other))) if *begin == to => (Some((*end, *other)), near.next()),
+            left => (None, left),
+        };
+        let joined = right.filter(|(_, other)| *other == owner).map(|(end, _)| end);
+        match left {
+            Some((begin, (end, other))) if *begin <= from && *end >= from && *other == owner => {
+                if *end <= to {
+                    *end = joined.unwrap_or(to);
+                    if joined.is_some() {
+                        self.0.remove(&to);
+                    }
+                }
+                return;
+            }
+            Some((begin, (end, other))) if (*begin, *end) == (from, to) => {
+                *other = owner;
+                return;
+            }
+            Some((begin, (end, _))) if *begin >= from || *end >= from => {}
+            _ if joined.is_some() => {}
+            _ => {
+                self.0.insert(from, (to, owner));
+                return;
+            }
         }
         // What overlaps is cut, from the right.
         while let Some((&begin, &(end, other))) = self.0.range(..to).next_back()

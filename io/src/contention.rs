@@ -1,6 +1,6 @@
 //! Blocks of a file that several ranks want at one time (io.md 5.2).
 
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
 use crate::access::Kind;
 use crate::bytes::Transfer;
@@ -8,38 +8,60 @@ use crate::bytes::Transfer;
 /// Whether each transfer of a file is contended, in their order: it overlaps in time with one of another rank in a block of so many
 /// bytes in which file systems lock, and at least one of both writes. Only the first and the last block of each transfer are looked at:
 /// others are its own, unless ranks move the same bytes.
-pub fn contended(transfers: &[Transfer], block: u64) -> Vec<bool> {
+pub(crate) fn contended(transfers: &[Transfer], block: u64) -> Vec<bool> {
+    let mut found = vec![false; transfers.len()];
+    let is_write = |it: &Transfer| it.kind == Kind::Write;
+    if !transfers.iter().any(is_write) {
+        return found;
+    }
     let block = block.max(1);
+    let mut blocks: FxHashMap<u64, Block> = FxHashMap::default();
+    for it in transfers {
+        for number in edges(it, block) {
+            blocks.entry(number).or_insert(Block::Of(it.rank)).take(it.rank);
+        }
+    }
     let mut order: Vec<usize> = (0..transfers.len()).collect();
     order.sort_by_key(|&at| (transfers[at].begin, at));
-    let mut found = vec![false; transfers.len()];
-    // Transfers that have not ended, by block.
-    let mut busy: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for at in order {
         let one = &transfers[at];
         for number in edges(one, block) {
-            let others = busy.entry(number).or_default();
-            others.retain(|&other| transfers[other].end > one.begin);
-            for &mut other in &mut *others {
-                let is_write = |it: &Transfer| it.kind == Kind::Write;
+            let Some(Block::Shared(busy)) = blocks.get_mut(&number) else { continue };
+            busy.retain(|&other| transfers[other].end > one.begin);
+            for &other in &*busy {
                 if transfers[other].rank != one.rank && (is_write(one) || is_write(&transfers[other])) {
                     (found[at], found[other]) = (true, true);
                 }
             }
-            others.push(at);
+            busy.push(at);
         }
     }
     found
 }
 
+/// Who has a block.
+enum Block {
+    /// One rank: so it is with most.
+    Of(u32),
+    /// Several. Those of their transfers that have not ended.
+    Shared(Vec<usize>),
+}
+
+impl Block {
+    /// A rank has it, too.
+    fn take(&mut self, rank: u32) {
+        if matches!(self, Block::Of(own) if *own != rank) {
+            *self = Block::Shared(Vec::new());
+        }
+    }
+}
+
 /// The blocks of the first and the last byte.
-fn edges(transfer: &Transfer, block: u64) -> Vec<u64> {
+fn edges(transfer: &Transfer, block: u64) -> impl Iterator<Item = u64> {
     let pieces = || transfer.pieces.iter().filter(|(_, length)| *length > 0);
     let first = pieces().map(|(at, _)| at / block).min();
     let last = pieces().map(|(at, length)| at.saturating_add(length - 1) / block).max();
-    let mut edges: Vec<u64> = first.into_iter().chain(last).collect();
-    edges.dedup();
-    edges
+    first.into_iter().chain(last.filter(|_| last != first))
 }
 
 #[cfg(test)]

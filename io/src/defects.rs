@@ -52,25 +52,39 @@ pub struct Sums {
     pub again: u64,
 }
 
+/// What is the matter with each transfer of a file because of others.
+#[derive(Clone, Debug)]
+pub(crate) struct Marks {
+    /// See [`Defect::Contended`].
+    pub(crate) contended: Vec<bool>,
+    /// See [`Defect::OutOfOrder`].
+    pub(crate) unordered: Vec<bool>,
+}
+
+impl Marks {
+    /// Of all transfers of a file, in blocks of so many bytes.
+    pub(crate) fn new(transfers: &[Transfer], block: u64) -> Marks {
+        Marks { contended: contended(transfers, block), unordered: out_of_order(transfers) }
+    }
+}
+
 /// Adds up all transfers of a file, in blocks of so many bytes; of fewer than `small` bytes they are small. Returns what was read, if it
 /// is known where all of them lie.
-pub fn add_up(
+pub(crate) fn add_up(
     transfers: &[Transfer],
+    marks: &Marks,
     (block, small): (u64, u64),
     sums: &mut BTreeMap<AtCall, Sums>,
 ) -> Option<Reads> {
-    let block = block.max(1);
-    let are_contended = contended(transfers, block);
-    let are_unordered = out_of_order(transfers);
-    let marks = are_contended.into_iter().zip(are_unordered);
+    let marks = marks.contended.iter().zip(&marks.unordered);
     for (it, (is_contended, is_unordered)) in
         transfers.iter().zip(marks).filter(|it| !it.0.caller.is_repeated)
     {
         let defect = match it {
             _ if it.size == 0 => Defect::Empty,
-            _ if is_contended => Defect::Contended,
+            _ if *is_contended => Defect::Contended,
             _ if it.size < small => Defect::Small,
-            _ if is_unordered => Defect::OutOfOrder,
+            _ if *is_unordered => Defect::OutOfOrder,
             _ if it.first().is_some_and(|at| !at.is_multiple_of(block)) => Defect::Unaligned,
             _ => continue,
         };
@@ -95,6 +109,7 @@ mod tests {
     use super::*;
     use crate::operation::Caller;
     use crate::tests::transfer;
+    use crate::view::Pieces;
 
     const MIB: u64 = 1 << 20;
 
@@ -106,7 +121,7 @@ mod tests {
     /// What is the matter with writes and reads of all ranks.
     fn calls(transfers: &[Transfer]) -> [[u64; 5]; 2] {
         let mut sums = BTreeMap::new();
-        add_up(transfers, (4096, MIB), &mut sums);
+        add_up(transfers, &Marks::new(transfers, 4096), (4096, MIB), &mut sums);
         let mut all = [[0; 5]; 2];
         for own in sums.values() {
             all.iter_mut().flatten().zip(own.calls.iter().flatten()).for_each(|(all, own)| *all += own);
@@ -142,7 +157,7 @@ mod tests {
     #[test]
     fn size_alone_decides_where_the_place_is_unknown() {
         let unknown = |size| Transfer { size, ..write(0, 0, 0) };
-        let unknown = |size| Transfer { pieces: Vec::new(), ..unknown(size) };
+        let unknown = |size| Transfer { pieces: Pieces::new(), ..unknown(size) };
         assert_eq!(writes(&[unknown(0), unknown(10), unknown(MIB)]), [1, 0, 1, 0, 0]);
     }
 
@@ -154,7 +169,7 @@ mod tests {
         let read = |begin| transfer(0, Kind::Read, (begin, begin + 1), &[(0, 12)]);
         let list = [by(caller, write(0, 0, 10)), by(again, write(0, 10, 10)), by(again, read(20)), read(30)];
         let mut sums = BTreeMap::new();
-        let reads = add_up(&list, (4096, MIB), &mut sums).unwrap();
+        let reads = add_up(&list, &Marks::new(&list, 4096), (4096, MIB), &mut sums).unwrap();
         assert_eq!((reads.bytes, reads.own), (24, 24));
         let at = |thread, call_path| AtCall { rank: 0, thread, call_path };
         let of = |calls, own| Sums { calls, own, again: 0 };

@@ -30,6 +30,8 @@ pub enum Finding {
     BadViewType,
     /// A view has more pieces than are looked at.
     TooManyPieces,
+    /// It is unknown which bytes of a file need not have been read, as the place of one of its operations is unknown.
+    UnknownReads,
     /// A rank has more transfers on a file than are kept: what is read again, contended or small on it is unknown, and the picture.
     TooManyTransfers,
 }
@@ -48,6 +50,7 @@ impl Finding {
             Finding::OutOfOrder => "operations that begin before the one before them",
             Finding::UnknownEtype => "views of unknown etype",
             Finding::BadViewType => "views whose type cannot be read",
+            Finding::UnknownReads => "files of which it is unknown which bytes need not be read",
             Finding::TooManyTransfers => {
                 "files of a rank with more operations than are compared: what is inefficient in them is unknown"
             }

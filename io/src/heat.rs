@@ -1,13 +1,10 @@
 //! Bytes over the time of a run, by rank and by place in a file (io.md 6).
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::access::Kind;
 use crate::bytes::Transfer;
-use crate::numbers::sum;
-use crate::transfers::Transfers;
 
 /// Most rows and columns.
 const BINS: u64 = 200;
@@ -44,33 +41,32 @@ pub struct Heat {
     pub places: Grid,
 }
 
-/// Bytes over the time of a run, from the lists of all ranks for each file; `None` if one of these has too many. Amounts are shared in
-/// proportion to overlap.
-pub fn heat(lists: &BTreeMap<u32, Vec<Transfers>>, begin: u64, end: u64, ranks: u64) -> Option<Heat> {
-    if lists.values().flatten().any(Transfers::are_too_many) {
-        return None;
+impl Heat {
+    /// No bytes yet in a run of so many ranks between two times; `file` is the one that is shown by place.
+    pub fn new(begin: u64, end: u64, ranks: u64, file: Option<u32>) -> Heat {
+        let columns = BINS.min(end.saturating_sub(begin)).max(1);
+        let grid = |high| Grid::new(0, high, columns);
+        Heat { begin, end, columns, ranks: grid(ranks), file, places: grid(0) }
     }
-    let time = Axis { low: begin, high: end, bins: BINS.min(end.saturating_sub(begin)).max(1) };
-    let bytes = |of_file: &[Transfers]| sum(of_file.iter().map(Transfers::bytes));
-    let largest = lists.iter().max_by_key(|(number, list)| (bytes(list), std::cmp::Reverse(**number)));
-    let mut by_rank = Grid::new(0, ranks, time.bins);
-    for it in lists.values().flatten().flat_map(Transfers::iter) {
-        by_rank.add(&it, &[(it.rank.into(), u64::from(it.rank) + 1, it.size)], time);
+
+    /// Adds all transfers of a file. Amounts are shared in proportion to overlap.
+    pub fn add(&mut self, file: u32, transfers: &[Transfer]) {
+        let time = Axis { low: self.begin, high: self.end, bins: self.columns };
+        for it in transfers {
+            self.ranks.add(it, &[(it.rank.into(), u64::from(it.rank) + 1, it.size)], time);
+        }
+        if self.file != Some(file) {
+            return;
+        }
+        let first = transfers.iter().filter_map(Transfer::first).min();
+        let behind = transfers.iter().filter_map(Transfer::behind).max();
+        self.places = Grid::new(first.unwrap_or(0), behind.unwrap_or(0), time.bins);
+        for it in transfers {
+            let pieces: SmallVec<[_; 1]> =
+                it.pieces.iter().map(|&(at, length)| (at, at.saturating_add(length), length)).collect();
+            self.places.add(it, &pieces, time);
+        }
     }
-    let mine = || largest.into_iter().flat_map(|(_, lists)| lists).flat_map(Transfers::iter);
-    let (mut first, mut end_of_all) = (None, 0_u64);
-    for (at, length) in mine().flat_map(|it| it.pieces) {
-        first = Some(first.map_or(at, |first: u64| first.min(at)));
-        end_of_all = end_of_all.max(at.saturating_add(length));
-    }
-    let mut by_place = Grid::new(first.unwrap_or(0), end_of_all, time.bins);
-    for it in mine() {
-        let pieces: Vec<_> =
-            it.pieces.iter().map(|&(at, length)| (at, at.saturating_add(length), length)).collect();
-        by_place.add(&it, &pieces, time);
-    }
-    let file = largest.map(|(number, _)| *number);
-    Some(Heat { begin, end, columns: time.bins, ranks: by_rank, file, places: by_place })
 }
 
 impl Grid {
@@ -83,11 +79,14 @@ impl Grid {
     /// Adds the bytes of a transfer in ranges of rows.
     fn add(&mut self, transfer: &Transfer, ranges: &[(u64, u64, u64)], time: Axis) {
         let rows = Axis { low: self.low, high: self.high, bins: self.rows };
-        let mut by_row: BTreeMap<u64, u64> = BTreeMap::new();
+        // Shares of all ranges of a row are put together first, as amounts are rounded down. Most transfers are in one or two rows.
+        let mut by_row: SmallVec<[(u64, u64); 2]> = SmallVec::new();
         for &(from, to, bytes) in ranges {
             rows.share(from, to, bytes, |row, bytes| {
-                let all = by_row.entry(row).or_default();
-                *all = all.saturating_add(bytes);
+                match by_row.iter_mut().rev().find(|(other, _)| *other == row) {
+                    Some((_, all)) => *all = all.saturating_add(bytes),
+                    None => by_row.push((row, bytes)),
+                }
             });
         }
         let cells = if transfer.kind == Kind::Read { &mut self.read } else { &mut self.written };
@@ -166,16 +165,9 @@ mod tests {
         let transfer = |rank, kind, begin, at, length| {
             crate::tests::transfer(rank, kind, (begin, begin + 10), &[(at, length)])
         };
-        let list = |transfer: Transfer| {
-            let mut list = Transfers::new(transfer.rank, 1);
-            list.push(&transfer);
-            list
-        };
-        let files = BTreeMap::from([
-            (1, vec![list(transfer(0, Kind::Write, 0, 0, 4))]),
-            (2, vec![list(transfer(0, Kind::Write, 0, 100, 8)), list(transfer(1, Kind::Read, 10, 104, 4))]),
-        ]);
-        let heat = heat(&files, 0, 20, 2).unwrap();
+        let mut heat = Heat::new(0, 20, 2, Some(2));
+        heat.add(1, &[transfer(0, Kind::Write, 0, 0, 4)]);
+        heat.add(2, &[transfer(0, Kind::Write, 0, 100, 8), transfer(1, Kind::Read, 10, 104, 4)]);
         assert_eq!(
             (heat.columns, heat.file, heat.places.low, heat.places.high, heat.places.rows),
             (20, Some(2), 100, 108, 8)

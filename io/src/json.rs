@@ -167,8 +167,8 @@ impl Model {
         for (number, entry) in &self.files {
             let FileEntry { name, facts, modes, reads, bottoms, .. } = entry;
             let known = Known { name, facts, modes, reads: reads.as_ref(), bottoms, run: self.run };
-            let transfers = observed.of_file(*number);
-            all.extend(transfers.iter().flat_map(|list| of_file(list, &known, limits)));
+            let requests = observed.requests.get(number);
+            all.extend(requests.iter().flat_map(|requests| of_file(requests, &known, limits)));
             all.extend(of_bottoms(name, bottoms, (nodes, self.run), limits));
         }
         for family in &self.families {

@@ -50,6 +50,14 @@ pub(crate) fn times(number: u64, bytes: u64) -> Option<u64> {
     number.checked_mul(bytes).filter(|product| i64::try_from(*product).is_ok())
 }
 
+/// Quotient and rest, if there are any. Most numbers are small, and then that is much faster.
+pub(crate) fn divided(number: i128, by: i128) -> Option<(i128, i128)> {
+    match (u64::try_from(number), u64::try_from(by)) {
+        (Ok(number), Ok(by)) if by > 0 => Some(((number / by).into(), (number % by).into())),
+        _ => Some((number.checked_div(by)?, number.checked_rem(by)?)),
+    }
+}
+
 /// For rates and shares.
 #[expect(clippy::cast_precision_loss, reason = "rates and shares are rounded when they are shown")]
 pub(crate) fn to_f64(number: u64) -> f64 {
@@ -66,6 +74,13 @@ mod tests {
             [(5, 2), (7, 2), (8, 3), (7, 3), (0, 3), (1, 0)].map(|(sum, n)| mean(sum, n)),
             [2, 4, 3, 2, 0, 0]
         );
+    }
+
+    #[test]
+    fn large_and_negative_numbers_are_divided_like_small_ones() {
+        assert_eq!([divided(17, 5), divided(-17, 5), divided(17, 0)], [Some((3, 2)), Some((-3, -2)), None]);
+        let large = i128::from(u64::MAX) * 3 + 1;
+        assert_eq!(divided(large, i128::from(u64::MAX)), Some((3, 1)));
     }
 
     #[test]

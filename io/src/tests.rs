@@ -35,6 +35,6 @@ pub(crate) fn numbers(found: Option<Inefficiency>) -> Option<(u64, u64)> {
 /// A transfer of a rank that moves these pieces in this time.
 pub(crate) fn transfer(rank: u32, kind: Kind, (begin, end): (u64, u64), pieces: &[(u64, u64)]) -> Transfer {
     let size = pieces.iter().map(|(_, length)| *length).sum();
-    let (caller, pieces) = (Caller::default(), pieces.to_vec());
+    let (caller, pieces) = (Caller::default(), pieces.into());
     Transfer { rank, opening: 1, kind, begin, end, size, caller, pieces }
 }

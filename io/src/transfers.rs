@@ -1,16 +1,18 @@
 //! The transfers of one rank on one file, some ten bytes each: there may be millions (io.md 4.10).
 
+use integer_encoding::VarInt;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
 use crate::bytes::Transfer;
 use crate::operation::Caller;
+use crate::view::Pieces;
 
 /// Transfers in the order in which they were added.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Transfers {
     rank: u32,
-    /// Steps, one behind the other, as `postcard` writes them.
+    /// Steps from each transfer to the next, one behind the other: bits, then numbers.
     steps: Vec<u8>,
     /// The last one, from which the next step goes on.
     last: Spot,
@@ -32,32 +34,30 @@ struct Spot {
     caller: Caller,
 }
 
-/// A transfer as a step from the one before it. Differences wrap around, so that they are small and nothing is lost.
-#[derive(Serialize, Deserialize)]
-struct Step {
-    is_read: bool,
-    opening: i64,
-    begin: i64,
-    duration: u64,
-    size: u64,
-    /// `None` if it is that of the transfer before: so it is in loops.
-    caller: Option<Caller>,
-    pieces: Pieces,
-}
+/// Bits of what begins a step.
+const IS_READ: u8 = 1;
+const HAS_CALLER: u8 = 2;
+/// It is known where the transfer lies; with one piece alone the length of that is its size.
+const HAS_PLACE: u8 = 4;
+const HAS_PIECES: u8 = 8;
 
-#[derive(Serialize, Deserialize)]
-enum Pieces {
-    /// It is unknown where.
-    Unknown,
-    /// One with all bytes, so far behind the last piece.
-    One(i64),
-    /// Others: how far each is behind the one before, and its length.
-    Several(Vec<(i64, u64)>),
-}
-
-/// How far a number is from another one.
+/// How far a number is from another one. Differences wrap around, so that they are small and nothing is lost.
 fn step(from: u64, to: u64) -> i64 {
     to.wrapping_sub(from).cast_signed()
+}
+
+/// Writes a number in as few bytes as it needs.
+fn put(bytes: &mut Vec<u8>, number: impl VarInt) {
+    let mut encoded = [0; 10];
+    let length = number.encode_var(&mut encoded);
+    bytes.extend_from_slice(&encoded[..length]);
+}
+
+/// Reads a number.
+fn take<T: VarInt>(bytes: &mut &[u8]) -> Option<T> {
+    let (number, length) = T::decode_var(bytes)?;
+    *bytes = &bytes[length..];
+    Some(number)
 }
 
 impl Transfers {
@@ -74,33 +74,39 @@ impl Transfers {
             self.steps = Vec::new();
             return;
         }
-        let last = &mut self.last;
-        let mut go = |at: u64, length: u64| {
-            let far = step(last.place, at);
-            last.place = at.wrapping_add(length);
-            far
+        let (steps, last) = (&mut self.steps, &mut self.last);
+        let has_caller = transfer.caller != last.caller;
+        let places = match transfer.pieces[..] {
+            [] => 0,
+            [(_, length)] if length == transfer.size => HAS_PLACE,
+            _ => HAS_PIECES,
         };
-        let pieces = match transfer.pieces[..] {
-            [] => Pieces::Unknown,
-            [(at, length)] if length == transfer.size => Pieces::One(go(at, length)),
-            _ => Pieces::Several(
-                transfer.pieces.iter().map(|&(at, length)| (go(at, length), length)).collect(),
-            ),
-        };
-        let one = Step {
-            is_read: transfer.kind == Kind::Read,
-            opening: step(last.opening, transfer.opening),
-            begin: step(last.begin, transfer.begin),
-            duration: transfer.end.wrapping_sub(transfer.begin),
-            size: transfer.size,
-            caller: (transfer.caller != last.caller).then_some(transfer.caller),
-            pieces,
-        };
-        (last.opening, last.begin, last.caller) = (transfer.opening, transfer.begin, transfer.caller);
-        // Nothing can fail where bytes are appended to a list.
-        if let Ok(steps) = postcard::to_extend(&one, std::mem::take(&mut self.steps)) {
-            self.steps = steps;
+        let is_read = transfer.kind == Kind::Read;
+        steps.push(if is_read { IS_READ } else { 0 } | if has_caller { HAS_CALLER } else { 0 } | places);
+        put(steps, step(last.opening, transfer.opening));
+        put(steps, step(last.begin, transfer.begin));
+        put(steps, transfer.end.wrapping_sub(transfer.begin));
+        put(steps, transfer.size);
+        if has_caller {
+            let Caller { thread, call_path, is_repeated } = transfer.caller;
+            [thread, call_path, is_repeated.into()].into_iter().for_each(|number| put(steps, number));
         }
+        if places == HAS_PIECES {
+            put(steps, transfer.pieces.len());
+        }
+        for &(at, length) in &transfer.pieces {
+            put(steps, step(last.place, at));
+            if places == HAS_PIECES {
+                put(steps, length);
+            }
+            last.place = at.wrapping_add(length);
+        }
+        (last.opening, last.begin, last.caller) = (transfer.opening, transfer.begin, transfer.caller);
+    }
+
+    /// Whether none was added.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// How many are kept.
@@ -121,41 +127,41 @@ impl Transfers {
     /// All of them, or none if there were too many.
     pub fn iter(&self) -> impl Iterator<Item = Transfer> {
         let (mut rest, mut at) = (&self.steps[..], Spot::default());
-        std::iter::from_fn(move || {
-            let (step, behind) = postcard::take_from_bytes::<Step>(rest).ok()?;
-            rest = behind;
-            Some(at.go(self.rank, step))
-        })
+        std::iter::from_fn(move || at.go(self.rank, &mut rest))
     }
 }
 
 impl Spot {
-    /// Takes a step.
-    fn go(&mut self, rank: u32, step: Step) -> Transfer {
-        let Step { is_read, opening, begin, duration, size, caller, pieces } = step;
-        self.opening = self.opening.wrapping_add_signed(opening);
-        self.begin = self.begin.wrapping_add_signed(begin);
-        self.caller = caller.unwrap_or(self.caller);
-        let mut piece = |far: i64, length: u64| {
-            let at = self.place.wrapping_add_signed(far);
+    /// Takes the next step; `None` if there is none.
+    fn go(&mut self, rank: u32, rest: &mut &[u8]) -> Option<Transfer> {
+        let (&bits, behind) = rest.split_first()?;
+        *rest = behind;
+        self.opening = self.opening.wrapping_add_signed(take(rest)?);
+        self.begin = self.begin.wrapping_add_signed(take(rest)?);
+        let (duration, size): (u64, u64) = (take(rest)?, take(rest)?);
+        if bits & HAS_CALLER != 0 {
+            let (thread, call_path, repeated): (u32, u32, u32) = (take(rest)?, take(rest)?, take(rest)?);
+            self.caller = Caller { thread, call_path, is_repeated: repeated != 0 };
+        }
+        let has_pieces = bits & HAS_PIECES != 0;
+        let count = if has_pieces { take(rest)? } else { usize::from(bits & HAS_PLACE != 0) };
+        let mut pieces = Pieces::new();
+        for _ in 0..count {
+            let at = self.place.wrapping_add_signed(take(rest)?);
+            let length = if has_pieces { take(rest)? } else { size };
             self.place = at.wrapping_add(length);
-            (at, length)
-        };
-        let pieces = match pieces {
-            Pieces::Unknown => Vec::new(),
-            Pieces::One(far) => vec![piece(far, size)],
-            Pieces::Several(pieces) => pieces.into_iter().map(|(far, length)| piece(far, length)).collect(),
-        };
-        Transfer {
+            pieces.push((at, length));
+        }
+        Some(Transfer {
             rank,
             opening: self.opening,
-            kind: if is_read { Kind::Read } else { Kind::Write },
+            kind: if bits & IS_READ != 0 { Kind::Read } else { Kind::Write },
             begin: self.begin,
             end: self.begin.wrapping_add(duration),
             size,
             caller: self.caller,
             pieces,
-        }
+        })
     }
 }
 
@@ -164,6 +170,7 @@ mod tests {
     use super::*;
     use crate::tests::transfer;
     use proptest::prelude::*;
+    use smallvec::smallvec;
 
     #[test]
     fn regular_transfers_take_few_bytes() {
@@ -176,7 +183,7 @@ mod tests {
             end: 5_000_000_000 + 1000 * at + 700,
             size: 4096,
             caller: Caller { thread: 2, call_path: 700, is_repeated: false },
-            pieces: vec![(4096 * at, 4096)],
+            pieces: smallvec![(4096 * at, 4096)],
         };
         (0..1000).for_each(|at| list.push(&one(at)));
         assert!(list.iter().eq((0..1000).map(one)));
@@ -198,7 +205,7 @@ mod tests {
             let all: Vec<Transfer> = all.into_iter().map(|(reads, [opening, begin, end, size], (thread, call_path, is_repeated), pieces)| {
                 let kind = if reads { Kind::Read } else { Kind::Write };
                 let caller = Caller { thread, call_path, is_repeated };
-                Transfer { rank: 7, opening, kind, begin, end, size, caller, pieces }
+                Transfer { rank: 7, opening, kind, begin, end, size, caller, pieces: pieces.into() }
             }).collect();
             let mut list = Transfers::new(7, 8);
             all.iter().for_each(|it| list.push(it));

@@ -1,8 +1,10 @@
 //! Views: from what a rank sees of a file to where it is (io.md 2.4).
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::datatype::{Datatype, Piece, join};
 use crate::finding::Finding;
-use crate::numbers::{offset, to_u64};
+use crate::numbers::{divided, offset, to_u64};
 
 /// What was recorded of a call that sets a view.
 #[derive(Clone, Copy, Default, Debug)]
@@ -20,6 +22,9 @@ pub struct SetView<'a> {
     /// The filetype as text (see [`Datatype::parse`]).
     pub text: Option<&'a str>,
 }
+
+/// Offset and length in bytes of each piece of a request in the file. Most requests have one, and there may be millions.
+pub type Pieces = SmallVec<[(u64, u64); 1]>;
 
 /// Most pieces that are made of one request.
 const MOST: usize = 1 << 20;
@@ -117,10 +122,13 @@ impl View {
     }
 
     /// The pieces of a request in the file, offset and length of each, in the order of the view; `None` if they are unknown or too many.
-    pub fn through(&self, at: u64, size: u64) -> Option<Vec<(u64, u64)>> {
+    pub fn through(&self, at: u64, size: u64) -> Option<Pieces> {
+        let displaced =
+            |(at, length): Piece| Some((offset(at.checked_add(self.displacement.into())?)?, offset(length)?));
         let mut found: Vec<Piece> = Vec::new();
         match &self.shape {
-            Shape::Bytes => join(&mut found, (at.into(), size.into())),
+            Shape::Bytes if size == 0 => return Some(Pieces::new()),
+            Shape::Bytes => return Some(smallvec![displaced((at.into(), size.into()))?]),
             Shape::Pieces { pieces, .. } => {
                 let (mut tile, mut next, mut skip) = self.split(at.into())?;
                 let mut left = i128::from(size);
@@ -139,8 +147,6 @@ impl View {
             }
             Shape::Numbers { .. } | Shape::Unknown => return None,
         }
-        let displaced =
-            |(at, length): Piece| Some((offset(at.checked_add(self.displacement.into())?)?, offset(length)?));
         found.into_iter().map(displaced).collect()
     }
 
@@ -154,7 +160,7 @@ impl View {
     /// Begin of the tile of a byte, index of its piece, and where it is in that.
     fn split(&self, at: i128) -> Option<(i128, usize, i128)> {
         let Shape::Pieces { before, size, extent, .. } = &self.shape else { return None };
-        let (tile, rest) = (at.checked_div(*size)?, at.checked_rem(*size)?);
+        let (tile, rest) = divided(at, *size)?;
         let piece = before.partition_point(|&before| before <= rest).checked_sub(1)?;
         Some((tile.checked_mul(*extent)?, piece, rest - before[piece]))
     }
@@ -229,7 +235,7 @@ mod tests {
     #[test]
     fn bytes_go_through_tiles() {
         let view = view(100, "r(0,64,x(16@0,16@40;b1))");
-        assert_eq!(view.through(24, 20).unwrap(), [(148, 8), (164, 12)]);
+        assert_eq!(view.through(24, 20).unwrap()[..], [(148, 8), (164, 12)]);
         assert_eq!(view.place(24, 20), Place { first: Some(148), length: 28 });
         assert_eq!(view.place(33, 0), Place { first: Some(165), length: 0 });
     }

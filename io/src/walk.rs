@@ -11,6 +11,7 @@ use crate::bytes::Transfer;
 use crate::calls::{Call, Purpose};
 use crate::facts::FileFacts;
 use crate::finding::Finding;
+use crate::in_flight::InFlight;
 use crate::numbers::{moved, offset, times};
 use crate::operation::Operation;
 use crate::pointer::advanced;
@@ -39,8 +40,8 @@ pub struct Walk {
     descriptions: FxHashMap<u64, Description>,
     next: u64,
     files: FxHashMap<u32, File>,
-    /// The innermost operation of each id that has begun: file, and position among all of it.
-    begun: FxHashMap<Id, (u32, u64)>,
+    /// Operations that have begun: file, and position among all of it.
+    begun: InFlight<Id, (u32, u64)>,
     /// What concerns the shared pointers of files of MPI.
     shared: SharedSteps,
     walked: Walked,
@@ -56,7 +57,7 @@ impl Walk {
             descriptions: FxHashMap::default(),
             next: 0,
             files: FxHashMap::default(),
-            begun: FxHashMap::default(),
+            begun: InFlight::default(),
             shared: SharedSteps::new(),
             walked: Walked::default(),
         }
@@ -68,7 +69,7 @@ impl Walk {
             self.find(Finding::OpenedAgain);
             self.destroy(handle);
         }
-        let (rank, gap) = (self.rank, self.settings.gap);
+        let (rank, Settings { gap, transfers, .. }) = (self.rank, self.settings);
         let file = self.files.entry(opening.file).or_insert_with(|| File {
             stream: Stream::new(rank, opening.file, gap),
             openings: 0,
@@ -76,6 +77,7 @@ impl Walk {
             before: 0,
             last: 0,
             facts: FileFacts::default(),
+            transfers: Transfers::new(rank, transfers),
             beneath: Vec::new(),
             opened: Vec::new(),
             is_last_written: false,
@@ -254,9 +256,9 @@ impl Walk {
             state: State::Begun,
             is_flushed: false,
             requests: Requests::default(),
-            around: self.begun.insert(id, (handle.file, position)),
             shared: None,
         });
+        self.begun.begin(id, (handle.file, position));
         if begin.pointer == Pointer::Shared {
             let step = if begin.collective { SharedStep::Ordered(None) } else { SharedStep::Own(None) };
             let steps = self.shared.entry(id.handle).or_default();
@@ -300,7 +302,7 @@ impl Walk {
     /// The MPI library has made a request of POSIX within an operation that has begun.
     pub fn request(&mut self, within: Id, request: Request) {
         let limit = self.settings.small_bytes;
-        let Some(&(number, position)) = self.begun.get(&within) else { return };
+        let Some(&(number, position)) = self.begun.get(within) else { return };
         if let Some(pending) = self.files.get_mut(&number).and_then(|file| file.pending_at(position)) {
             pending.requests.add(request.bytes, request.ticks, limit);
         }
@@ -308,14 +310,11 @@ impl Walk {
 
     /// An operation ends, or is cancelled; `end` are the times at which the call was entered, and at which that was.
     fn end(&mut self, id: Id, end: Option<(u64, u64)>, moved: Option<u64>) {
-        let Some((number, position)) = self.begun.remove(&id) else {
+        let Some((number, position)) = self.begun.end(id) else {
             return self.find(Finding::NeverBegun);
         };
         let Some(file) = self.files.get_mut(&number) else { return };
         let Some(pending) = file.pending_at(position) else { return };
-        if let Some(around) = pending.around {
-            self.begun.insert(id, around);
-        }
         let size = moved.or(pending.requested).filter(|size| i64::try_from(*size).is_ok());
         let Operation { access, offset, .. } = pending.operation;
         if access.pointer == Pointer::Individual
@@ -377,13 +376,10 @@ impl Walk {
                 file.stream.push(pending.operation);
                 let pieces = pending.pieces();
                 beneath::add(&mut file.beneath, &pending.operation, pieces.len(), &pending.requests);
-                let most = self.settings.transfers;
-                if most > 0 {
-                    let new = || Transfers::new(self.rank, most);
-                    let all = self.walked.transfers.entry(number).or_insert_with(new);
-                    let were_too_many = all.are_too_many();
-                    all.push(&Transfer::new(self.rank, &pending.operation, pieces));
-                    if all.are_too_many() && !were_too_many {
+                if self.settings.transfers > 0 {
+                    let were_too_many = file.transfers.are_too_many();
+                    file.transfers.push(&Transfer::new(self.rank, &pending.operation, pieces));
+                    if file.transfers.are_too_many() && !were_too_many {
                         self.walked.findings.add(Finding::TooManyTransfers);
                     }
                 }
@@ -394,7 +390,7 @@ impl Walk {
         }
     }
 
-    /// A call on a file has returned that the program itself has made. Transfers are known already.
+    /// A call on a file has returned that the program itself has made; those of a rank by itself that transfer are known already.
     pub fn call(&mut self, call: &Call) {
         let Some(file) = self.files.get_mut(&call.file) else { return };
         let time = call.end.saturating_sub(call.begin);
@@ -475,6 +471,9 @@ impl Walk {
             if let Some(mut file) = self.files.remove(&number) {
                 file.count_unused();
                 self.walked.simple.extend(file.stream.finish());
+                if !file.transfers.is_empty() {
+                    self.walked.transfers.insert(number, file.transfers);
+                }
                 if !file.beneath.is_empty() {
                     self.walked.beneath.insert(number, file.beneath);
                 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{
     Begin, FileFacts, Files, Findings, Id, Kind, Layer, Measured, Model, Observed, Opening, Parts, Pointer,
-    SetView, Settings, Simple, Walk, Walked, Whence, add_up, estimates, heat, phases, picture, read_systems,
+    SetView, Settings, Simple, Thresholds, Walk, Walked, Whence, estimates, phases, picture, read_systems,
     script, tsv,
 };
 use proptest::prelude::*;
@@ -147,14 +147,12 @@ fn model(ranks: &[Vec<Event>], gap: u64, backwards: bool) -> Model {
             .for_each(|(file, its)| facts.entry(*file).or_insert_with(FileFacts::default).merge(its));
         observed.add(*rank, it);
     }
-    let (mut of_files, mut sums) = (BTreeMap::new(), BTreeMap::new());
-    for file in observed.transfers.keys() {
-        let all = observed.of_file(*file).unwrap();
-        of_files.extend(add_up(&all, (4096, 1 << 20), &mut sums).map(|reads| (*file, reads)));
-        // None counts twice, and what is unknown not at all.
-        let concerned: u64 = sums.values().flat_map(|it| it.calls.as_flattened()).sum();
-        assert!(concerned <= facts.values().flat_map(|it| &it.accesses).map(|it| it.operations).sum());
-    }
+    let run = Some((1000, ranks.len() as u64));
+    let looked = observed.look_at_transfers(&facts, &Thresholds::default(), run);
+    findings.merge(&looked.findings);
+    // None counts twice, and what is unknown not at all.
+    let concerned: u64 = looked.sums.values().flat_map(|it| it.calls.as_flattened()).sum();
+    assert!(concerned <= facts.values().flat_map(|it| &it.accesses).map(|it| it.operations).sum());
     let files = Files::new(["f", "o.1", "o.2"].map(str::to_owned).to_vec(), &users);
     Model::new(Parts {
         busiest: BTreeMap::new(),
@@ -164,9 +162,9 @@ fn model(ranks: &[Vec<Event>], gap: u64, backwards: bool) -> Model {
         phases: phases(simple, &files),
         files,
         facts,
-        reads: of_files,
+        reads: looked.reads,
         findings,
-        heat: heat(&observed.transfers, 0, 1000, ranks.len() as u64),
+        heat: looked.heat,
     })
 }
 

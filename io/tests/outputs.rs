@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{
-    Begin, FileFacts, Files, GAP, Id, Kind, Layer, Model, Observed, Opening, Parts, Pointer, Reads, SetView,
-    Settings, Walk, add_up, contended, estimates, fastest, heat, phases, picture, read_systems, script, tsv,
+    Begin, Defect, FileFacts, Files, Findings, GAP, Id, Kind, Layer, Looked, Model, Observed, Opening, Parts,
+    Pointer, Reads, SetView, Settings, Thresholds, Walk, estimates, fastest, phases, picture, read_systems,
+    script, tsv,
 };
 
 const MIB: u64 = 1 << 20;
@@ -67,19 +68,26 @@ fn model() -> Model {
     all.iter().for_each(|it| facts.merge(&it.facts[&0]));
     let mut observed = Observed::default();
     (0..).zip(&mut all).for_each(|(rank, it)| observed.add(rank, it));
-    let transfers = observed.of_file(0).unwrap();
-    assert_eq!(contended(&transfers, 4096), [false; 20]);
-    assert_eq!(contended(&transfers, 4 * MIB)[..8], [true; 8]);
-    let of_file = add_up(&transfers, (4096, MIB), &mut BTreeMap::new()).unwrap();
-    assert_eq!(of_file, Reads { bytes: 4 * MIB, own: 4 * MIB, distinct: 4 * MIB, ..Reads::default() });
+    let facts = BTreeMap::from([(0, facts)]);
+    let looked = |block_bytes| {
+        let limits = Thresholds { block_bytes, ..Thresholds::default() };
+        observed.clone().look_at_transfers(&facts, &limits, Some((2000, 2)))
+    };
+    let contended = |looked: &Looked| -> u64 {
+        looked.sums.values().flat_map(|it| it.calls).map(|calls| calls[Defect::Contended as usize]).sum()
+    };
+    let Looked { reads, heat, findings, .. } = looked(4096);
+    assert_eq!((contended(&looked(4096)), contended(&looked(4 * MIB))), (0, 16));
+    let of_file = Reads { bytes: 4 * MIB, own: 4 * MIB, distinct: 4 * MIB, ..Reads::default() };
+    assert_eq!((&reads, findings), (&BTreeMap::from([(0, of_file)]), Findings::default()));
     Model::new(Parts {
         resolution: 1000,
         run: 2000,
         phases: phases(all.into_iter().flat_map(|it| it.simple).collect(), &files),
         files,
-        facts: BTreeMap::from([(0, facts)]),
-        reads: BTreeMap::from([(0, of_file)]),
-        heat: heat(&observed.transfers, 0, 2000, 2),
+        facts,
+        reads,
+        heat,
         ..Parts::default()
     })
 }

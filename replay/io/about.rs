@@ -26,7 +26,8 @@ impl Feed<'_> {
         (thread, call): (usize, Option<OpenCall>),
     ) {
         let Some(call) = call else { return };
-        let opening = self.walk.opening(key);
+        // Nothing else counts for an opening.
+        let opening = if purpose == Purpose::OpensOrCloses { self.walk.opening(key) } else { 0 };
         let about = &mut self.threads[thread].about;
         while about.last().is_some_and(|it| it.call.depth >= call.depth && it.call != call) {
             about.pop();
@@ -57,7 +58,8 @@ impl Feed<'_> {
         let Some(About { purpose, key, handle, opening, .. }) = about.pop_if(|it| it.call == call) else {
             return;
         };
-        if is_own() {
+        // Transfers by itself are known already.
+        if purpose != Purpose::Transfers && is_own() {
             let (begin, end) = (ticks(call.enter), ticks(time));
             let (file, members) = (handle.file, handle.members);
             self.walk.call(&Call { purpose, file, handle: key, members, opening, begin, end });

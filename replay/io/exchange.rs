@@ -34,12 +34,15 @@ pub(super) fn gather(
     own: impl Iterator<Item = OfRank>,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<OfRank>, Error> {
-    let mut batch = Batch::new();
-    for OfRank { rank, walked } in own {
-        // Nothing can fail where bytes are appended to a list.
-        put_bytes(&mut batch, &postcard::to_allocvec(&(rank, walked)).unwrap_or_default());
+    // Worker 0 has the first ranks; there may be millions of operations, so they stay where they are.
+    let (mut batch, mut ranks) = (Batch::new(), Vec::new());
+    match exchange.worker() {
+        0 => ranks.extend(own),
+        _ => own.for_each(|OfRank { rank, walked }| {
+            // Nothing can fail where bytes are appended to a list.
+            put_bytes(&mut batch, &postcard::to_allocvec(&(rank, walked)).unwrap_or_default());
+        }),
     }
-    let mut ranks = Vec::new();
     for words in crate::exchange::gather(exchange, batch)? {
         let mut reader = BatchReader::new(&words);
         while !reader.is_empty() {

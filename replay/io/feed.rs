@@ -1,9 +1,10 @@
 //! Records of files of one process, as the model takes them.
 
-use io_model::{Begin, Caller, Id, Kind, Layer, Opening, Pointer, Purpose, Request, SetView, Walk, Whence};
+use io_model::{
+    Begin, Caller, Id, InFlight, Kind, Layer, Opening, Pointer, Purpose, Request, SetView, Walk, Whence,
+};
 use model::Ticks;
 use otf2::{Event, MappingType, Mappings};
-use rustc_hash::FxHashMap;
 
 use super::about::About;
 use super::asked::{Asked, Call, Handle};
@@ -27,8 +28,8 @@ pub(crate) struct Feed<'a> {
     /// Blocking collective operations on all ranks that were completed.
     epoch: u64,
     pub(super) threads: Vec<Thread>,
-    /// Operations that are not complete, by handle and number, the innermost last.
-    open: FxHashMap<(u64, u64), Vec<Open>>,
+    /// Operations that are not complete, by handle and number.
+    open: InFlight<(u64, u64), Open>,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -84,7 +85,7 @@ pub(crate) struct Spot<'s> {
     /// Whether that is one of MPI.
     pub(crate) is_in_mpi: bool,
     /// What attributes say.
-    pub(crate) told: FileAttributes,
+    pub(crate) told: &'s FileAttributes,
     /// Whether a call of the thread has not returned yet.
     pub(crate) is_open: &'s dyn Fn(OpenCall) -> bool,
 }
@@ -98,7 +99,7 @@ impl<'a> Feed<'a> {
             tick: 0,
             epoch: 0,
             threads: vec![Thread::default(); threads],
-            open: FxHashMap::default(),
+            open: InFlight::default(),
         }
     }
 
@@ -109,7 +110,7 @@ impl<'a> Feed<'a> {
         match *event {
             Event::IoCreateHandle { handle: local, status_flags, .. } => {
                 if let Some((key, known)) = handle(local) {
-                    self.create(trace, (key, known), status_flags, &spot.told);
+                    self.create(trace, (key, known), status_flags, spot.told);
                     self.note(Purpose::OpensOrCloses, (key, known), (spot.thread, spot.call));
                 }
             }
@@ -285,7 +286,7 @@ impl<'a> Feed<'a> {
             (Some((key, number)), Layer::Posix) => What::Request(id(spot.thread, key, number), spot.time),
             (Some(_), _) => What::Other,
         };
-        self.open.entry((key, number)).or_default().push(Open { thread: spot.thread, what });
+        self.open.begin((key, number), Open { thread: spot.thread, what });
         if is_top && mode == FLUSH {
             self.walk.flush(key);
         }
@@ -323,14 +324,10 @@ impl<'a> Feed<'a> {
 
     /// An operation ends, which this thread or another one has begun; answers what it is, and what it is known by.
     fn end(&mut self, (key, number): (u64, u64), thread: usize) -> (What, Id) {
-        let open = self.open.get_mut(&(key, number)).filter(|open| !open.is_empty());
         // That it has not begun is a finding of the model.
-        let Some(open) = open else { return (What::Transfer, id(thread, key, number)) };
-        let own = open.iter().rposition(|it| it.thread == thread).unwrap_or(open.len() - 1);
-        let Open { thread, what } = open.remove(own);
-        if open.is_empty() {
-            self.open.remove(&(key, number));
-        }
+        let Some(Open { thread, what }) = self.open.end_own((key, number), |it| it.thread == thread) else {
+            return (What::Transfer, id(thread, key, number));
+        };
         self.leave_operation(thread, (key, number));
         (what, id(thread, key, number))
     }

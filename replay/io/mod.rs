@@ -18,9 +18,7 @@ mod output;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use io_model::{
-    AtCall, Busiest, Files, Findings, Model, Observed, Parts, Sums, add_up, estimates, heat, phases,
-};
+use io_model::{AtCall, Busiest, Files, Findings, Looked, Model, Observed, Parts, Sums, estimates, phases};
 
 use crate::error::Error;
 use crate::exchange::Exchange;
@@ -107,18 +105,12 @@ impl Asked {
         parts.phases = phases(simple, &parts.files);
         parts.busiest = busiest(&moved, &parts.files);
         parts.bottoms = observed.bottoms();
-        let limits = &self.options.thresholds;
-        let mut sums = BTreeMap::new();
-        for &file in observed.transfers.keys() {
-            // Of a file with too many of them nothing is known.
-            let Some((transfers, facts)) = observed.of_file(file).zip(parts.facts.get(&file)) else {
-                continue;
-            };
-            let block = facts.block(limits.block_bytes);
-            let reads = add_up(&transfers, (block, limits.small_bytes), &mut sums);
-            parts.reads.extend(reads.map(|reads| (file, reads)));
-        }
-        parts.heat = heat(&observed.transfers, 0, parts.run, trace.processes.len() as u64);
+        let run = (parts.run, trace.processes.len() as u64);
+        let run = Some(run).filter(|_| self.options.shows_heat());
+        let Looked { reads, sums, heat, findings } =
+            observed.look_at_transfers(&parts.facts, &self.options.thresholds, run);
+        (parts.reads, parts.heat) = (reads, heat);
+        parts.findings.merge(&findings);
         (Gathered { parts, observed }, sums)
     }
 

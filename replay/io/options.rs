@@ -6,7 +6,7 @@ use std::path::Path;
 
 use io_model::{GAP, Measured, Thresholds, read_ior, read_systems, write_systems};
 
-use super::output::OutputFile;
+use super::output::{Format, OutputFile};
 
 /// What is asked of the model of file I/O.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,6 +42,11 @@ impl IoOptions {
     /// Whether a model is made.
     pub fn is_wanted(&self) -> bool {
         !self.files.is_empty()
+    }
+
+    /// Whether a file shows bytes over time.
+    pub(crate) fn shows_heat(&self) -> bool {
+        self.files.iter().any(|file| matches!(file.format, Format::Json | Format::Picture))
     }
 
     /// Hashes what all workers must agree in.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use io_model::{Model, Parts, heat, picture, script, tsv};
+use io_model::{Heat, Model, Parts, picture, script, tsv};
 
 use super::asked::Asked;
 
@@ -102,8 +102,7 @@ impl Asked {
 
 /// The model of a run without file I/O.
 fn nothing() -> Model {
-    let heat = heat(&std::collections::BTreeMap::new(), 0, 0, 0);
-    Model::new(Parts { heat, ..Parts::default() })
+    Model::new(Parts { heat: Some(Heat::new(0, 0, 0, None)), ..Parts::default() })
 }
 
 fn first_line(text: &str) -> Option<&str> {

@@ -30,7 +30,7 @@ impl ProcessWalk<'_> {
             path: stack.path(),
             call: call(stack.len()),
             is_in_mpi,
-            told: self.attributes.access,
+            told: &self.attributes.access,
             is_open: &|it: OpenCall| call(it.depth) == Some(it),
         };
         feed.take(self.trace, event, mappings, &spot);

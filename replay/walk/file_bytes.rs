@@ -1,10 +1,9 @@
 //! Bytes of files by call path (io 5.2): those that the program reads and writes, by the interface that it uses for that, and those that
 //! reach the system.
 
-use io_model::Layer;
+use io_model::{InFlight, Layer};
 use otf2::{Event, MappingType, Mappings};
 
-use super::in_flight::InFlight;
 use super::process::ProcessWalk;
 use crate::ids::Row;
 use crate::metrics::Metrics;
@@ -14,7 +13,7 @@ use crate::trace::Trace;
 
 /// Operations of a process that have not ended.
 #[derive(Clone, Default, Debug)]
-pub(super) struct FileBytes(InFlight<Begun>);
+pub(super) struct FileBytes(InFlight<(u32, u64), Begun>);
 
 /// An operation that has begun.
 #[derive(Clone, Copy, Debug)]

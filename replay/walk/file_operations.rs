@@ -1,11 +1,11 @@
 //! Operations on files for rules of advice (advice 5.2, `io`): each that the program asks for, with where it begins in what the
 //! process sees of the file, as far as that is known.
 
+use io_model::InFlight;
 use model::{Ticks, mpi};
 use otf2::{Event, MappingType, Mappings};
 use rustc_hash::FxHashMap;
 
-use super::in_flight::InFlight;
 use super::process::ProcessWalk;
 use crate::ids::PathId;
 use crate::int::to_u32;
@@ -38,7 +38,7 @@ pub struct FileOperation {
 pub(super) struct FileOperations {
     list: Vec<FileOperation>,
     /// Those that have not ended.
-    open: InFlight<Open>,
+    open: InFlight<(u32, u64), Open>,
     /// By handle.
     places: FxHashMap<u32, Place>,
     /// By region.

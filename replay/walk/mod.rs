@@ -18,7 +18,6 @@ mod file_times;
 mod files;
 mod focus;
 mod gaps;
-mod in_flight;
 mod leave;
 mod locks;
 mod marks;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use io_model::InFlight;
 use model::{LocationType, Ticks};
 use otf2::{MappingType, Mappings};
 use patterns::matched::Completion;
@@ -14,7 +15,6 @@ use super::file_times::FileTimes;
 use super::files::{Transfer, settle_files};
 use super::focus::PhaseVisits;
 use super::gaps::{Counts, MissingOperations, Resumed};
-use super::in_flight::InFlight;
 use super::locks::Locks;
 use super::one_sided::OpenEpochs;
 use super::phases::Borders;
@@ -53,7 +53,7 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) tasks: Tasks,
     pub(super) locks: Locks,
     pub(super) epochs: OpenEpochs,
-    pub(super) transfers: InFlight<Transfer>,
+    pub(super) transfers: InFlight<(u32, u64), Transfer>,
     pub(super) findings: Findings,
     pub(super) coverage: Coverage,
     /// The longest time from one sample of a thread to the next while it computes, in ticks.

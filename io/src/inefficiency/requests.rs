@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::{Flaw, Inefficiency, share_of, share_of_part};
 use crate::access::{Kind, Layer};
 use crate::beneath::Bottom;
 use crate::bytes::{Reads, Transfer};
-use crate::contention::contended;
+use crate::defects::Marks;
 use crate::facts::FileFacts;
 use crate::mode::Mode;
 use crate::numbers::{count, to_f64};
-use crate::order::out_of_order;
 use crate::thresholds::Thresholds;
 
 /// What is known of a file besides its transfers.
@@ -30,51 +31,123 @@ pub(crate) struct Known<'a> {
     pub(crate) run: u64,
 }
 
-/// What is inefficient in the transfers of a file, in the order of [`Flaw`].
-pub(crate) fn of_file(transfers: &[Transfer], known: &Known<'_>, limits: &Thresholds) -> Vec<Inefficiency> {
+/// Requests of which the same holds.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Group {
+    count: u64,
+    /// Ticks of the rank that takes longest for them.
+    time: u64,
+}
+
+impl Group {
+    fn new<'a>(requests: impl Iterator<Item = &'a Transfer>) -> Group {
+        let mut ranks: FxHashMap<u32, u64> = FxHashMap::default();
+        let mut count = 0;
+        for it in requests {
+            let time = ranks.entry(it.rank).or_default();
+            *time = time.saturating_add(it.duration());
+            count += 1;
+        }
+        Group { count, time: ranks.into_values().max().unwrap_or(0) }
+    }
+
+    /// Whether it is more than a share of all.
+    fn is_more(&self, share: f64, of: u64) -> bool {
+        to_f64(self.count) > share * to_f64(of)
+    }
+}
+
+/// Requests of a file of which something holds. Those that move nothing are none of them. There may be millions, so that they are looked at
+/// once, before it is known what else is done to the file.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(crate) struct RequestTotals {
+    all: Group,
+    reads: Group,
+    small: Group,
+    /// Where a place is unknown, nothing is said of it.
+    misaligned: Group,
+    unordered: Group,
+    contended: Group,
+    writes: u64,
+    /// Mean ticks of contended writes, and of others of like size.
+    mean_times: Option<(f64, f64)>,
+}
+
+impl RequestTotals {
+    /// Of all transfers of a file in blocks of so many bytes, with what is the matter with each; of fewer than `small` bytes they are
+    /// small.
+    pub(crate) fn new(transfers: &[Transfer], marks: &Marks, (block, small): (u64, u64)) -> RequestTotals {
+        let moved = || transfers.iter().filter(|it| it.size > 0);
+        let marked = |are: &[bool]| Group::new(transfers.iter().zip(are).filter(|it| *it.1).map(|it| it.0));
+        let writes = || {
+            let marked = transfers.iter().zip(&marks.contended);
+            marked.filter(|(it, _)| it.kind == Kind::Write && it.size > 0)
+        };
+        let contended = || writes().filter(|(_, is)| **is).map(|(it, _)| it);
+        RequestTotals {
+            all: Group::new(moved()),
+            reads: Group::new(moved().filter(|it| it.kind == Kind::Read)),
+            small: Group::new(moved().filter(|it| it.size < small)),
+            misaligned: Group::new(
+                moved().filter(|it| it.first().is_some_and(|at| !at.is_multiple_of(block))),
+            ),
+            unordered: marked(&marks.unordered),
+            contended: Group::new(contended()),
+            writes: count(writes().count()),
+            mean_times: mean(contended(), |it| it.size).and_then(|size| {
+                let is_alike =
+                    |it: &&Transfer| to_f64(it.size) <= 1.25 * size && size <= 1.25 * to_f64(it.size);
+                let others = writes().filter(|(_, is)| !**is).map(|(it, _)| it).filter(is_alike);
+                mean(contended(), Transfer::duration).zip(mean(others, Transfer::duration))
+            }),
+        }
+    }
+
+    /// The contended writes, and whether there is nothing to compare their time with; if they are too many, and slower than others.
+    fn contention(&self, limits: &Thresholds) -> Option<(Group, bool)> {
+        if !self.contended.is_more(limits.contended_share, self.writes) {
+            return None;
+        }
+        let is_slower = self.mean_times.is_none_or(|(own, others)| own >= limits.contended_slower * others);
+        is_slower.then_some((self.contended, self.mean_times.is_none()))
+    }
+}
+
+/// The mean of a number of requests, if there are any.
+fn mean<'a>(requests: impl Iterator<Item = &'a Transfer>, number: fn(&Transfer) -> u64) -> Option<f64> {
+    let (sum, count) = requests.fold((0.0, 0), |(sum, count), it| (sum + to_f64(number(it)), count + 1));
+    (count > 0).then(|| sum / to_f64(count))
+}
+
+/// What is inefficient in the requests of a file, in the order of [`Flaw`].
+pub(crate) fn of_file(totals: &RequestTotals, known: &Known<'_>, limits: &Thresholds) -> Vec<Inefficiency> {
     let found =
         |flaw, concerned: u64, of: u64, cost: f64| Inefficiency::new(flaw, known.name, (concerned, of), cost);
-    let requests = |flaw, concerned: &[&Transfer], of: u64| {
-        found(flaw, count(concerned.len()), of, share_of(slowest(concerned), known.run))
-    };
-    let moved: Vec<&Transfer> = transfers.iter().filter(|it| it.size > 0).collect();
-    let of = count(moved.len());
-    let is_more = |list: &[&Transfer], share: f64| to_f64(count(list.len())) > share * to_f64(of);
+    let requests =
+        |flaw, group: Group, of: u64| found(flaw, group.count, of, share_of(group.time, known.run));
+    let RequestTotals { small, misaligned, unordered, .. } = *totals;
+    let of = totals.all.count;
     let mut all = Vec::new();
 
     // Where it is known what operations became, that is what counts (`of_bottoms`).
-    let small: Vec<_> = moved.iter().copied().filter(|it| it.size < limits.small_bytes).collect();
     if known.bottoms.is_empty()
-        && is_more(&small, limits.small_share)
-        && count(small.len()) > limits.small_requests
+        && small.is_more(limits.small_share, of)
+        && small.count > limits.small_requests
     {
-        all.push(requests(Flaw::SmallRequests, &small, of));
+        all.push(requests(Flaw::SmallRequests, small, of));
     }
-    // There may be millions.
-    drop(small);
-    // Where a place is unknown, nothing is said of it.
-    let block = known.facts.block(limits.block_bytes);
-    let misaligned: Vec<_> =
-        moved.iter().copied().filter(|it| it.first().is_some_and(|at| at % block != 0)).collect();
-    if is_more(&misaligned, limits.misaligned_share) {
-        all.push(requests(Flaw::Misaligned, &misaligned, of));
+    if misaligned.is_more(limits.misaligned_share, of) {
+        all.push(requests(Flaw::Misaligned, misaligned, of));
     }
-    drop(misaligned);
-    let is_unordered = out_of_order(transfers);
-    let unordered: Vec<_> =
-        transfers.iter().zip(&is_unordered).filter(|(_, is)| **is).map(|(it, _)| it).collect();
-    if is_more(&unordered, limits.out_of_order_share) && count(unordered.len()) > limits.out_of_order_requests
-    {
-        all.push(requests(Flaw::OutOfOrder, &unordered, of));
+    if unordered.is_more(limits.out_of_order_share, of) && unordered.count > limits.out_of_order_requests {
+        all.push(requests(Flaw::OutOfOrder, unordered, of));
     }
-    drop((unordered, is_unordered));
     all.extend(
         independent(known, limits)
-            .map(|(alone, of)| found(Flaw::Independent, alone, of, share_of(slowest(&moved), known.run))),
+            .map(|(alone, of)| found(Flaw::Independent, alone, of, share_of(totals.all.time, known.run))),
     );
     if let Some(reads) = known.reads.filter(|reads| reads.bytes > 0) {
-        let reading: Vec<_> = moved.iter().copied().filter(|it| it.kind == Kind::Read).collect();
-        let time = to_f64(slowest(&reading)) / to_f64(reads.bytes);
+        let time = to_f64(totals.reads.time) / to_f64(reads.bytes);
         let cost = |bytes: u64| share_of_part(time * to_f64(bytes), known.run);
         let again = reads.bytes.saturating_sub(reads.distinct);
         if to_f64(reads.bytes) > limits.read_again * to_f64(reads.distinct) {
@@ -84,22 +157,12 @@ pub(crate) fn of_file(transfers: &[Transfer], known: &Known<'_>, limits: &Thresh
             all.push(found(Flaw::OwnOutput, reads.own, reads.bytes, cost(reads.own)));
         }
     }
-    all.extend(contention(transfers, block, limits).map(|(blocked, writes, is_possible)| Inefficiency {
+    all.extend(totals.contention(limits).map(|(contended, is_possible)| Inefficiency {
         is_possible,
-        ..requests(Flaw::Contended, &blocked, writes)
+        ..requests(Flaw::Contended, contended, totals.writes)
     }));
     all.retain(|it| it.cost >= limits.cost);
     all
-}
-
-/// Ticks of the rank that takes longest for some transfers.
-fn slowest(transfers: &[&Transfer]) -> u64 {
-    let mut ranks: BTreeMap<u32, u64> = BTreeMap::new();
-    for it in transfers {
-        let time = ranks.entry(it.rank).or_default();
-        *time = time.saturating_add(it.end.saturating_sub(it.begin));
-    }
-    ranks.into_values().max().unwrap_or(0)
 }
 
 /// How many requests of a shared file are independent ones of MPI-IO, and of how many, if they are too many.
@@ -121,36 +184,6 @@ fn independent(known: &Known<'_>, limits: &Thresholds) -> Option<(u64, u64)> {
     (is_spread && is_shared && is_much).then_some((alone, all))
 }
 
-/// The contended writes, of how many writes, and whether there is nothing to compare their time with; if they are too many, and
-/// slower than others.
-fn contention<'a>(
-    transfers: &'a [Transfer],
-    block: u64,
-    limits: &Thresholds,
-) -> Option<(Vec<&'a Transfer>, u64, bool)> {
-    let is_contended = contended(transfers, block);
-    let writes =
-        || transfers.iter().zip(&is_contended).filter(|(it, _)| it.kind == Kind::Write && it.size > 0);
-    let blocked: Vec<&Transfer> = writes().filter(|(_, is)| **is).map(|(it, _)| it).collect();
-    let all = count(writes().count());
-    if to_f64(count(blocked.len())) <= limits.contended_share * to_f64(all) {
-        return None;
-    }
-    let mean = |list: &[&Transfer], number: fn(&Transfer) -> u64| {
-        list.iter().map(|it| to_f64(number(it))).sum::<f64>() / to_f64(count(list.len()))
-    };
-    let size = mean(&blocked, |it| it.size);
-    let is_alike = |it: &Transfer| to_f64(it.size) <= 1.25 * size && size <= 1.25 * to_f64(it.size);
-    let others: Vec<&Transfer> =
-        writes().filter(|(it, is)| !**is && is_alike(it)).map(|(it, _)| it).collect();
-    if others.is_empty() {
-        return Some((blocked, all, true));
-    }
-    let time = |it: &Transfer| it.end.saturating_sub(it.begin);
-    let is_slower = mean(&blocked, time) >= limits.contended_slower * mean(&others, time);
-    is_slower.then_some((blocked, all, false))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,8 +198,15 @@ mod tests {
         (0..).zip(places).map(transfer).collect()
     }
 
+    fn all(transfers: &[Transfer], known: &Known<'_>) -> Vec<Inefficiency> {
+        let limits = Thresholds::default();
+        let sizes = (limits.block_bytes, limits.small_bytes);
+        let totals = RequestTotals::new(transfers, &Marks::new(transfers, limits.block_bytes), sizes);
+        of_file(&totals, known, &limits)
+    }
+
     fn flaws(transfers: &[Transfer], known: &Known<'_>) -> Vec<(Flaw, u64, u64)> {
-        let found = of_file(transfers, known, &Thresholds::default());
+        let found = all(transfers, known);
         found.into_iter().map(|it| (it.flaw, it.concerned, it.of)).collect()
     }
 
@@ -258,8 +298,7 @@ mod tests {
             (transfers[at].begin, transfers[at].end) = (begin, end);
         }
         let found = |transfers: &[Transfer]| {
-            let all = of_file(transfers, &known, &Thresholds::default());
-            let all = all.into_iter().filter(|it| it.flaw == Flaw::Contended);
+            let all = all(transfers, &known).into_iter().filter(|it| it.flaw == Flaw::Contended);
             all.map(|it| (it.concerned, it.of, it.is_possible)).collect::<Vec<_>>()
         };
         assert_eq!(found(&transfers), [(2, 4, false)]);

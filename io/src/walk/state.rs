@@ -10,7 +10,8 @@ use crate::finding::Finding;
 use crate::operation::Operation;
 use crate::simple::Manner;
 use crate::stream::Stream;
-use crate::view::View;
+use crate::transfers::Transfers;
+use crate::view::{Pieces, View};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Handle {
@@ -42,6 +43,8 @@ pub(super) struct File {
     /// When the last one began.
     pub(super) last: u64,
     pub(super) facts: FileFacts,
+    /// What has moved, if that is to be kept.
+    pub(super) transfers: Transfers,
     /// What its operations of MPI-IO became.
     pub(super) beneath: Vec<Beneath>,
     /// By number of the opening, from 1 on.
@@ -111,8 +114,6 @@ pub(super) struct Pending {
     pub(super) is_flushed: bool,
     /// Requests that were made within it.
     pub(super) requests: Requests,
-    /// The operation of the same id around it.
-    pub(super) around: Option<(u32, u64)>,
     /// The handle, and which of the steps of its shared pointer it is.
     pub(super) shared: Option<(u64, usize)>,
 }
@@ -138,7 +139,7 @@ impl Pending {
     }
 
     /// Its pieces in the file; none if they are unknown.
-    pub(super) fn pieces(&self) -> Vec<(u64, u64)> {
+    pub(super) fn pieces(&self) -> Pieces {
         let offset = self.operation.offset.filter(|_| self.has_place);
         offset.and_then(|offset| self.view.through(offset, self.operation.size)).unwrap_or_default()
     }

@@ -1,9 +1,10 @@
 //! The model of file I/O: of a trace of Score-P whose numbers are known (io.md 7.2), in all forms, for any number of workers.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use io_model::{Flaw, Kind, Mode, Model, Phase};
+use io_model::{Finding, Findings, Flaw, Kind, Mode, Model, Phase};
 use replay::exchange::Solo;
 use replay::io::{IoOptions, OutputFile};
 use replay::progress::Progress;
@@ -155,7 +156,7 @@ fn without_the_options_only_waiting_is_told_and_the_report_has_fewer_metrics() {
     );
     assert!(!said.contains("256.0 KiB"), "{said}");
     let without = Table::read(&report);
-    model("io.4", directory.path(), &[]);
+    let model = model("io.4", directory.path(), &[]);
     let with = Table::read(&report);
     let mut named = with.named();
     named.retain(|(metric, ..), _| without.metric(metric).is_some());
@@ -165,7 +166,9 @@ fn without_the_options_only_waiting_is_told_and_the_report_has_fewer_metrics() {
         assert_eq!(with.sum("io_ops_write_small", rank), 12.0);
         assert_eq!(with.sum("io_ops_read_small", rank), 12.0);
     }
+    // So the bytes are unknown, and not 0.
     assert_eq!(with.sum("io_bytes_avoidable", 0), 0.0);
+    assert_eq!(model.findings, Findings(BTreeMap::from([(Finding::UnknownReads, 1)])));
 }
 
 #[test]

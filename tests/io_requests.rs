@@ -151,6 +151,20 @@ fn hint_says_how_large_blocks_are() {
 }
 
 #[test]
+fn properties_of_the_file_say_how_large_stripes_and_blocks_are() {
+    let found = |properties: &str| {
+        let directory = in_memory();
+        let table = directory.path().join("a.tsv");
+        let script = program("").replace("file f world\n", &format!("file f world\n{properties}\n"));
+        let table = report(directory.path(), &script, &["--io-model", table.to_str().unwrap()]);
+        defects(&table, "io_ops_read", "prog/main/check/MPI_File_read_at", 0)
+    };
+    assert_eq!(found("stripe f 1048576"), once(&["small", "unaligned"]));
+    assert_eq!(found("block f 1048576"), once(&["small", "unaligned"]));
+    assert_eq!(found("stripe f 4096\nblock f 1048576"), once(&["small"]));
+}
+
+#[test]
 fn without_a_model_or_with_the_semantics_of_the_reference_there_are_no_such_metrics() {
     let directory = in_memory();
     let model = directory.path().join("a.tsv");

@@ -62,13 +62,13 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Of all transfers of a file, in blocks of so many bytes.
+    /// Of all transfers of a file, which is locked in blocks of so many bytes.
     pub(crate) fn new(transfers: &[Transfer], block: u64) -> Marks {
         Marks { contended: contended(transfers, block), unordered: out_of_order(transfers) }
     }
 }
 
-/// Adds up all transfers of a file, in blocks of so many bytes; of fewer than `small` bytes they are small. Returns what was read, if it
+/// Adds up all transfers of a file, that should begin with a block of so many bytes; of fewer than `small` bytes they are small. Returns what was read, if it
 /// is known where all of them lie.
 pub(crate) fn add_up(
     transfers: &[Transfer],

@@ -18,6 +18,12 @@ pub struct FileFacts {
     pub members: Option<u64>,
     /// The largest size in bytes that somebody knew.
     pub size: Option<u64>,
+    /// Bytes of the stripes of the file system, which are locked as a whole, if the trace says so.
+    #[serde(default)]
+    pub stripe: Option<u64>,
+    /// Bytes of the blocks of the file system, if the trace says so.
+    #[serde(default)]
+    pub block: Option<u64>,
     /// How often it was flushed.
     pub flushes: u64,
     /// Hints that it was opened with, `key=value;…`.
@@ -49,6 +55,7 @@ impl FileFacts {
         self.opens = self.opens.saturating_add(other.opens);
         self.flushes = self.flushes.saturating_add(other.flushes);
         (self.members, self.size) = (self.members.max(other.members), self.size.max(other.size));
+        (self.stripe, self.block) = (self.stripe.max(other.stripe), self.block.max(other.block));
         self.hints.extend(other.hints.iter().cloned());
         self.views.extend(other.views.iter().cloned());
         self.calls.merge(&other.calls);
@@ -60,12 +67,22 @@ impl FileFacts {
         }
     }
 
-    /// Bytes of the blocks in which the file system stores and locks it: the hint `striping_unit` of those that opened it, the largest if
-    /// they differ, or else `default` (io.md 5.2).
-    pub fn block(&self, default: u64) -> u64 {
+    /// Bytes of the blocks in which the file system locks it: of stripes, or else `default` (io.md 5.2).
+    pub fn lock_block(&self, default: u64) -> u64 {
+        self.stripes().unwrap_or(default).max(1)
+    }
+
+    /// Bytes of which requests should begin at multiples: of stripes, or of blocks, or else `default` (io.md 5.2).
+    pub fn alignment(&self, default: u64) -> u64 {
+        self.stripes().or(self.block.filter(|bytes| *bytes > 0)).unwrap_or(default).max(1)
+    }
+
+    /// Bytes of stripes, as the trace says, or else the hint `striping_unit` of those that opened it, the largest if they differ.
+    fn stripes(&self) -> Option<u64> {
         let unit =
             |hints: &String| hints.split(';').find_map(|it| it.strip_prefix("striping_unit=")?.parse().ok());
-        self.hints.iter().filter_map(unit).filter(|bytes| *bytes > 0).max().unwrap_or(default).max(1)
+        let hinted = || self.hints.iter().filter_map(unit).filter(|bytes| *bytes > 0).max();
+        self.stripe.filter(|bytes| *bytes > 0).or_else(hinted)
     }
 
     pub(crate) fn add(&mut self, operation: &Operation) {
@@ -101,15 +118,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn block_is_the_striping_unit_if_hints_tell_it() {
-        let of = |hints: &[&str]| {
+    fn blocks_are_stripes_if_the_trace_or_hints_tell_them() {
+        let of = |stripe, block, hints: &[&str]| {
             let hints = hints.iter().map(|it| (*it).to_owned()).collect();
-            FileFacts { hints, ..FileFacts::default() }.block(4096)
+            let facts = FileFacts { stripe, block, hints, ..FileFacts::default() };
+            (facts.lock_block(4096), facts.alignment(4096))
         };
-        assert_eq!(of(&[]), 4096);
-        assert_eq!(of(&["cb_nodes=2;striping_unit=1048576"]), 1_048_576);
-        assert_eq!(of(&["striping_unit=65536", "striping_unit=1048576;x=1"]), 1_048_576);
-        assert_eq!([of(&["striping_unit=0"]), of(&["striping_unit=big"])], [4096; 2]);
-        assert_eq!(FileFacts::default().block(0), 1);
+        assert_eq!(of(None, None, &[]), (4096, 4096));
+        assert_eq!(of(None, Some(512), &[]), (4096, 512));
+        assert_eq!(of(Some(1 << 20), Some(512), &["striping_unit=65536"]), (1 << 20, 1 << 20));
+        assert_eq!(of(None, None, &["cb_nodes=2;striping_unit=65536"]), (65_536, 65_536));
+        assert_eq!(of(None, None, &["striping_unit=65536", "striping_unit=1048576;x=1"]).0, 1_048_576);
+        for nothing in ["striping_unit=0", "striping_unit=big"] {
+            assert_eq!(of(Some(0), Some(0), &[nothing]), (4096, 4096));
+        }
+        assert_eq!((FileFacts::default().lock_block(0), FileFacts::default().alignment(0)), (1, 1));
     }
 }

@@ -60,8 +60,8 @@ impl Observed {
         looked.heat = run.map(|(end, ranks)| Heat::new(0, end, ranks, self.largest_file()));
         for (file, lists) in std::mem::take(&mut self.transfers) {
             let Some((transfers, facts)) = decoded(&lists).zip(facts.get(&file)) else { continue };
-            let sizes = (facts.block(limits.block_bytes), limits.small_bytes);
-            let marks = Marks::new(&transfers, sizes.0);
+            let sizes = (facts.alignment(limits.block_bytes), limits.small_bytes);
+            let marks = Marks::new(&transfers, facts.lock_block(limits.block_bytes));
             self.requests.insert(file, RequestTotals::new(&transfers, &marks, sizes));
             match add_up(&transfers, &marks, sizes, &mut looked.sums) {
                 Some(reads) => _ = looked.reads.insert(file, reads),

@@ -19,9 +19,11 @@ mod output;
 use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{AtCall, Busiest, Files, Findings, Looked, Model, Observed, Parts, Sums, estimates, phases};
+use model::FileProperty;
 
 use crate::error::Error;
 use crate::exchange::Exchange;
+use crate::int::to_u32;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 use crate::trace::Trace;
@@ -100,6 +102,14 @@ impl Asked {
                 parts.facts.entry(file).or_default().merge(&facts);
             }
             parts.findings.merge(&walked.findings);
+        }
+        for FileProperty { file, name, value } in &trace.definitions.file_properties {
+            let Some(facts) = parts.facts.get_mut(&to_u32(*file)) else { continue };
+            match name.as_str() {
+                "Stripe Size" => facts.stripe = value.parse().ok(),
+                "Block Size" => facts.block = value.parse().ok(),
+                _ => {}
+            }
         }
         parts.files = Files::new(trace.definitions.files.iter().cloned().collect(), &users);
         parts.phases = phases(simple, &parts.files);

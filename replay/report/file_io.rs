@@ -47,6 +47,7 @@ impl fmt::Display for IoSummary {
         if let Some(model) = model {
             model.write_reaching(f)?;
             model.write_inefficiencies(f)?;
+            model.write_findings(f)?;
         }
         model.as_ref().map_or(Ok(()), |model| model.write_estimates(f))
     }
@@ -258,6 +259,14 @@ impl IoModel {
                 it.of.to_string()
             };
             writeln!(f, "  {file}: {share:.0} % of {of} {doubt}{what}{rank}; {cost}. Try {advice}")?;
+        }
+        Ok(())
+    }
+
+    /// What is unknown or wrong in what was recorded of files.
+    fn write_findings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (finding, count) in &self.model.findings.0 {
+            writeln!(f, "  {}: {count}", finding.text())?;
         }
         Ok(())
     }

@@ -24,6 +24,8 @@ pub(crate) struct Trace {
     pub(crate) windows: Vec<(String, String)>,
     /// Open files, each with the name of the communicator that has opened it together.
     pub(crate) files: Vec<(String, Option<String>)>,
+    /// Properties of files: the file, name and value.
+    pub(crate) file_properties: Vec<(String, &'static str, u64)>,
     /// Texts of attributes.
     pub(crate) texts: Vec<String>,
     /// Regions with other properties than their names suggest.
@@ -44,6 +46,7 @@ impl Default for Trace {
             communicators: Vec::new(),
             windows: Vec::new(),
             files: Vec::new(),
+            file_properties: Vec::new(),
             texts: Vec::new(),
             regions: BTreeMap::new(),
             contexts: Vec::new(),

@@ -26,6 +26,8 @@ pub struct Definitions {
     pub windows: Table<Window>,
     /// Paths of files and directories.
     pub files: Table<String>,
+    /// What is known of files, in the order of the records.
+    pub file_properties: Vec<FileProperty>,
     /// What libraries of file access are called, such as `MPI-IO` or `POSIX`.
     pub io_paradigms: Table<String>,
     /// Handles of open files.
@@ -151,6 +153,17 @@ pub struct Window {
     pub name: String,
     /// Position in [`Definitions::communicators`] of the communicator whose ranks it has.
     pub communicator: usize,
+}
+
+/// Something that is known of a file, such as the file system that it is on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileProperty {
+    /// Position in [`Definitions::files`].
+    pub file: usize,
+    /// What it is: Score-P names `Mount Point`, `File system`, `Stripe Size` and others.
+    pub name: String,
+    /// Its value; of integers in decimal digits.
+    pub value: String,
 }
 
 /// A handle of an open file.

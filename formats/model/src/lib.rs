@@ -15,7 +15,7 @@ pub mod table;
 pub mod time;
 
 pub use definitions::{
-    CallingContext, CartDimension, CartTopology, Communicator, Definitions, FileHandle, Group,
+    CallingContext, CartDimension, CartTopology, Communicator, Definitions, FileHandle, FileProperty, Group,
     InterruptGenerator, Location, LocationGroup, Members, MetricClass, MetricMember, Region, SystemTreeNode,
     Window,
 };

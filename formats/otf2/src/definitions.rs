@@ -11,8 +11,8 @@ use crate::field::UNDEFINED;
 use crate::value::ValueType;
 use model::{
     CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Definitions, FileHandle,
-    Group, InterruptGenerator, Location, LocationGroup, Members, MetricClass, MetricMember, Region,
-    SystemTreeNode, Table, Window,
+    FileProperty, Group, InterruptGenerator, Location, LocationGroup, Members, MetricClass, MetricMember,
+    Region, SystemTreeNode, Table, Window,
 };
 
 /// Reads all records of the global definitions.
@@ -177,6 +177,18 @@ impl Resolver {
             | Definition::IoDirectory { reference, name, .. } => {
                 let name = self.string(name)?;
                 define(&mut self.done.files, reference, name)
+            }
+            Definition::IoFileProperty { io_file, name, value } => {
+                let property = FileProperty {
+                    file: required(&self.done.files, io_file, "file")?,
+                    name: self.string(name)?,
+                    value: match value.kind {
+                        ValueType::STRING => self.string(u32::try_from(value.bits).unwrap_or(UNDEFINED))?,
+                        _ => value.bits.to_string(),
+                    },
+                };
+                self.done.file_properties.push(property);
+                Ok(())
             }
             Definition::IoParadigm { reference, identification, .. } => {
                 let name = self.string(identification)?;

@@ -74,8 +74,8 @@ pub(crate) struct RequestTotals {
 }
 
 impl RequestTotals {
-    /// Of all transfers of a file in blocks of so many bytes, with what is the matter with each; of fewer than `small` bytes they are
-    /// small.
+    /// Of all transfers of a file, which should begin with a block of so many bytes, with what is the matter with each; of fewer than
+    /// `small` bytes they are small.
     pub(crate) fn new(transfers: &[Transfer], marks: &Marks, (block, small): (u64, u64)) -> RequestTotals {
         let moved = || transfers.iter().filter(|it| it.size > 0);
         let marked = |are: &[bool]| Group::new(transfers.iter().zip(are).filter(|it| *it.1).map(|it| it.0));

@@ -37,7 +37,7 @@ fn walked(records: &[(Ticks, usize, u32, Event<'_>)]) -> Walked {
             path: PathId::default(),
             call: Some(call),
             is_in_mpi: *region < 2,
-            told: FileAttributes::default(),
+            told: &FileAttributes::default(),
             is_open: &is_open,
         };
         feed.take(&trace, event, &Mappings::default(), &spot);
@@ -115,7 +115,7 @@ fn calls_that_communicate_count_once() {
     for (enter, is_in_mpi) in [(0, true), (0, true), (5, true), (7, false)] {
         let call = Some(OpenCall { depth: 1, region: 0, enter });
         let (thread, time, path, told) = (0, enter, PathId::default(), FileAttributes::default());
-        let spot = Spot { thread, time, path, call, is_in_mpi, told, is_open: &|_| true };
+        let spot = Spot { thread, time, path, call, is_in_mpi, told: &told, is_open: &|_| true };
         feed.take(&trace, &Event::MpiIrecvRequest { request_id: 1 }, &Mappings::default(), &spot);
     }
     assert_eq!(feed.tick, 2);
@@ -146,7 +146,7 @@ fn calls_that_the_program_makes_for_files_count_with_their_time() {
         let call = OpenCall { depth, region: 2, enter };
         let (thread, path, told) = (0, PathId::default(), FileAttributes::default());
         let time = enter;
-        let spot = Spot { thread, time, path, call: Some(call), is_in_mpi: false, told, is_open: &|_| true };
+        let spot = Spot { thread, time, path, call: Some(call), is_in_mpi: false, told: &told, is_open: &|_| true };
         for event in &events {
             feed.take(&trace, event, &Mappings::default(), &spot);
         }

@@ -108,6 +108,14 @@ impl Parser {
                 let name = words.word("name")?;
                 trace.files.push((name.into(), words.next().map(str::to_owned)));
             }
+            "stripe" => trace.file_properties.push((
+                words.word("file")?.into(),
+                "Stripe Size",
+                words.number("bytes")?,
+            )),
+            "block" => {
+                trace.file_properties.push((words.word("file")?.into(), "Block Size", words.number("bytes")?))
+            }
             "region" => self.region(&mut words)?,
             "context" => self.context(&mut words)?,
             "rank" => self.stream(&mut words)?,

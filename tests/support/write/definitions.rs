@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{GroupType, LocationGroupType, LocationType, Paradigm};
-use otf2::{ArchiveWriter, Definition, IdMap, List, MappingType, Timestamp, UNDEFINED, ValueType};
+use otf2::{ArchiveWriter, Definition, IdMap, List, MappingType, Timestamp, UNDEFINED, Value, ValueType};
 
 use super::attributes::{ATTRIBUTES, FIRST_ATTRIBUTE, kind};
 use super::names::Names;
@@ -61,6 +61,7 @@ impl Names {
         self.define_communicators(archive, trace);
         self.define_windows(archive, trace);
         self.define_files(archive, trace);
+        self.define_file_properties(archive, trace);
     }
 
     fn define_locations(&self, archive: &mut ArchiveWriter, trace: &Trace, streams: &[Vec<Written>]) {
@@ -284,6 +285,18 @@ impl Names {
                     parent: UNDEFINED,
                 },
             );
+        }
+    }
+
+    /// Writes what is known of files: stripes as text, as Score-P does, and blocks as numbers.
+    fn define_file_properties(&self, archive: &mut ArchiveWriter, trace: &Trace) {
+        for (file, property, bytes) in &trace.file_properties {
+            let value = match *property {
+                "Stripe Size" => Value::new(ValueType::STRING, self.string_of[&bytes.to_string()].into()),
+                _ => Value::new(ValueType::UINT64, *bytes),
+            };
+            let (io_file, name) = (self.files[file], self.string_of[*property]);
+            define(archive, Definition::IoFileProperty { io_file, name, value });
         }
     }
 

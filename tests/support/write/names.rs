@@ -103,5 +103,9 @@ impl Names {
         }
         self.string("prog.c");
         trace.texts.iter().for_each(|text| _ = self.string(text));
+        for (_, property, bytes) in &trace.file_properties {
+            self.string(property);
+            self.string(&bytes.to_string());
+        }
     }
 }

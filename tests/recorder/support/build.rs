@@ -279,6 +279,7 @@ fn sources(language: &str) -> Vec<String> {
         "changes",
         "advice",
         "files",
+        "tutorial",
     ] {
         for entry in std::fs::read_dir(project("tests/programs").join(folder)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();

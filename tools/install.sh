@@ -43,3 +43,4 @@ fi
 install -D -m 644 -t "$place/include/replay" measurement/include/*
 install -D -m 755 -t "$place/share/replay/jobscripts" jobscripts/*.sh
 install -D -m 644 -t "$place/share/replay/jobscripts" jobscripts/README.md
+install -D -m 644 -t "$place/share/replay/tutorial" tests/programs/tutorial/*.c

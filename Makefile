@@ -16,7 +16,7 @@ export MPICC
 IN := . tools/environment.sh &&
 
 .PHONY: help build static-library demo demo-record test check-format check-lints check-tests check-without-mpi check-documentation \
-	check-page page files install bench fuzz coverage sanitize clean prerequisites judges
+	check-page page files book install bench fuzz coverage sanitize clean prerequisites judges
 
 help:
 	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
@@ -28,6 +28,7 @@ help:
 	@echo 'make bench                print the targets of speed and memory beside what this machine does'
 	@echo 'make page                 write the script and the style of the page of replay-show from their sources; needs npm'
 	@echo 'make files                write docs/files.md, the list of all sources'
+	@echo 'make book                 make web pages of the documentation, target/book; needs mdbook'
 	@echo 'make fuzz SECONDS=n       feed made-up files to the readers and the analyzer, n seconds each [$(SECONDS)]'
 	@echo 'make coverage             show which lines of formats/ the tests reach; needs cargo-llvm-cov'
 	@echo 'make sanitize             check what threads share in the recorder; needs a nightly toolchain, see docs/recorder.md'
@@ -91,6 +92,10 @@ check-page:
 # The list of files in docs/files.md, from the first lines of all sources.
 files:
 	$(IN) REPLAY_WRITE=1 cargo test -p replay --test integration $$REPLAY_FEATURES $(CARGO_FLAGS) -- list_of_files
+
+# Installed by make install if it is there.
+book:
+	@tools/book.sh
 
 install:
 	@DESTDIR='$(DESTDIR)' MAKE='$(MAKE)' tools/install.sh '$(PREFIX)'

@@ -44,3 +44,9 @@ install -D -m 644 -t "$place/include/replay" measurement/include/*
 install -D -m 755 -t "$place/share/replay/jobscripts" jobscripts/*.sh
 install -D -m 644 -t "$place/share/replay/jobscripts" jobscripts/README.md
 install -D -m 644 -t "$place/share/replay/tutorial" tests/programs/tutorial/*.c
+# If make book has made it.
+if [ -e target/book/index.html ]; then
+    rm -rf "$place/share/doc/replay/html"
+    mkdir -p "$place/share/doc/replay"
+    cp -r target/book "$place/share/doc/replay/html"
+fi

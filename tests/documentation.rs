@@ -1,10 +1,12 @@
 //! Completeness of the documentation: it names every metric, wait state, finding, option and difference, and
-//! no file that does not exist.
+//! no file, page or section that does not exist.
 
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use patterns::{PATTERNS, Unit};
+use regex::Regex;
 use replay::coverage::Fate;
 use replay::findings::Finding;
 
@@ -213,6 +215,135 @@ fn files_that_are_named_exist() {
                 assert!(exists, "{document} names {name}, which does not exist");
             }
         }
+    }
+}
+
+/// All pages: those in the root of the project, in `docs/`, and those of parts of the project, relative to the root.
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["", "docs", "jobscripts", "fuzz", "tests/archives", "tests/golden", "tests/programs"];
+    let formats = ["formats/cubex", "formats/details", "formats/otf2"];
+    let below = folders.iter().chain(&formats).flat_map(|folder| {
+        let entries = std::fs::read_dir(root.join(folder)).unwrap();
+        entries.map(|entry| Path::new(folder).join(entry.unwrap().file_name())).collect::<Vec<_>>()
+    });
+    let mut pages: Vec<PathBuf> =
+        below.filter(|path| path.extension().is_some_and(|it| it == "md")).collect();
+    pages.sort();
+    pages
+}
+
+/// The lines of a page that are no code.
+fn prose(page: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    page.lines().filter(move |line| {
+        let is_fence = line.starts_with("```");
+        is_code ^= is_fence;
+        !is_fence && !is_code && !line.starts_with("    ")
+    })
+}
+
+/// Where the links of a page lead to, but those to the network.
+fn links(page: &str) -> Vec<String> {
+    let (code, link) = (Regex::new("`[^`]*`").unwrap(), Regex::new(r"\]\(([^)\s]+)\)").unwrap());
+    let lines = prose(page).map(|line| code.replace_all(line, "code").into_owned());
+    let found =
+        lines.flat_map(|line| link.captures_iter(&line).map(|it| it[1].to_owned()).collect::<Vec<_>>());
+    found.filter(|target| !target.contains("://")).collect()
+}
+
+/// The names by which links refer to the headings of a page.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let link = Regex::new(r"\[([^\]]*)\]\([^)]*\)").unwrap();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let headings = prose(page).filter(|line| line.starts_with('#'));
+    let names = headings.map(|line| {
+        let text = link.replace_all(line.trim_start_matches('#').trim(), "$1").to_lowercase();
+        let kept = text.chars().filter(|&sign| sign.is_alphanumeric() || " -_".contains(sign));
+        let name: String = kept.map(|sign| if sign == ' ' { '-' } else { sign }).collect();
+        let before = seen.entry(name.clone()).or_default();
+        *before += 1;
+        if *before == 1 { name } else { format!("{name}-{}", *before - 1) }
+    });
+    names.collect()
+}
+
+/// A path without `.` and `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_section() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let text = std::fs::read_to_string(root.join(&page)).unwrap();
+        for link in links(&text) {
+            count += 1;
+            let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = match path {
+                "" => page.clone(),
+                path => normal(&page.parent().unwrap().join(path)),
+            };
+            if !root.join(&target).exists() {
+                wrong.push(format!("{}: {link}: there is no such file", page.display()));
+            } else if !anchor.is_empty()
+                && !anchors(&std::fs::read_to_string(root.join(&target)).unwrap()).contains(anchor)
+            {
+                wrong.push(format!("{}: {link}: there is no such section", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 500, "{count} links");
+}
+
+#[test]
+fn links_and_sections_are_found() {
+    let page = "# A `b/c`: d\n\n[x](y.md#z) `[not](this)`\n\n    [nor](this)\n\n```text\n# nor [this](one)\n```\n## A b/c: d\n";
+    assert_eq!(links(page), ["y.md#z"]);
+    assert_eq!(anchors(page), BTreeSet::from(["a-bc-d".to_owned(), "a-bc-d-1".to_owned()]));
+    assert_eq!(normal(Path::new("docs/../jobscripts/./README.md")), Path::new("jobscripts/README.md"));
+}
+
+#[test]
+fn every_page_is_in_the_book_and_in_the_readme() {
+    let book: BTreeSet<String> = links(include_str!("../docs/SUMMARY.md")).into_iter().collect();
+    let readme = section(README, "## Documents").unwrap();
+    for page in pages().iter().filter(|page| page.starts_with("docs") && !page.ends_with("SUMMARY.md")) {
+        let name = page.file_name().unwrap().to_str().unwrap();
+        assert!(book.contains(name), "docs/SUMMARY.md: no {name}");
+        assert!(readme.contains(&format!("](docs/{name})")), "README.md: no docs/{name} in \"Documents\"");
+    }
+}
+
+#[test]
+fn changes_of_the_tutorial_are_those_between_its_programs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/tutorial");
+    let programs = ["1_late.c", "2_early.c", "3_shares.c", "4_residual.c", "5_output.c"];
+    let page = include_str!("../docs/tutorial.md");
+    let shown: Vec<Vec<&str>> = page
+        .split("```diff\n")
+        .skip(1)
+        .map(|text| text.split("```").next().unwrap().trim_end().lines().map(str::trim_end).collect())
+        .collect();
+    assert_eq!(shown.len(), programs.len() - 1);
+    for (pair, shown) in programs.windows(2).zip(shown) {
+        let diff = Command::new("diff").arg("-U2").args(pair).current_dir(&folder).output().unwrap();
+        let diff = String::from_utf8(diff.stdout).unwrap();
+        // The first two lines have names and times of the files.
+        let lines: Vec<&str> = diff.trim_end().lines().skip(2).map(str::trim_end).collect();
+        assert_eq!(lines, shown, "docs/tutorial.md: {pair:?}");
     }
 }
 

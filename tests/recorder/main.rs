@@ -7,6 +7,7 @@ mod calls; // all kinds of calls leave the records that they must leave
 mod changes; // predicted run times are those of programs that were changed so
 mod compare; // a comparison of two recordings says what changed in the program, and by how much
 mod details; // records and their attributes have the program's values
+mod documents; // commands of the quick start and the tutorial run, with the findings that the latter has; options on pages exist
 mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed
 mod file_asynchronous; // asynchronous transfers have the records of the program, and mappings say of which file they are
 mod file_beneath; // what operations of MPI-IO become is what a program with known requests makes them

@@ -69,6 +69,16 @@ pub(crate) fn launcher() -> &'static Path {
     })
 }
 
+/// Path of `replay-show`.
+pub(crate) fn viewer() -> &'static Path {
+    static VIEWER: OnceLock<PathBuf> = OnceLock::new();
+    VIEWER.get_or_init(|| {
+        let target = target();
+        cargo(&["build", "--profile", "test", "-p", "show"], &target);
+        target.join("debug/replay-show")
+    })
+}
+
 /// The recorder as a static library.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();

@@ -32,11 +32,12 @@ fn manifests() -> BTreeMap<String, String> {
     manifests.chain([("replay".to_string(), read(root).unwrap())]).collect()
 }
 
-/// Name of the crate in a folder: that of the folder, but for those whose name would be that of a module of Rust.
+/// Name of the crate in a folder: that of the folder, but for those whose name would be that of a module of Rust or of another crate.
 fn name(folder: &str) -> &str {
     match folder {
         "io" => "io_model",
         "measurement/io" => "posix_io",
+        "measurement/mpi" => "mpi_abi",
         _ => folder.rsplit('/').next().unwrap(),
     }
 }

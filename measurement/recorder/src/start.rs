@@ -132,7 +132,8 @@ fn begin(registers: Registers, function: u32, real: impl FnOnce() -> usize, mode
 
 /// Prepares the recording; all processes do the same. An error has a message in one of the processes.
 fn start(settings: Result<Settings, String>, model: Model) -> Result<&'static Process, Option<String>> {
-    let mpi = Mpi::find().ok_or_else(|| Some("this MPI library lacks functions of MPI 3".to_string()))?;
+    let mpi =
+        Mpi::of_program().ok_or_else(|| Some("this MPI library lacks functions of MPI 3".to_string()))?;
     let (own, rank, size) = match model {
         Model::World => of_the_world(&mpi)?,
         Model::Sessions => of_a_session(&mpi)?,

@@ -30,7 +30,7 @@ impl AllReduce {
                 || (mpi.comm_set_errhandler)(communicator, mpi.errors_return) != 0
         };
         let buffers = Box::new(Buffers { mine: [0; NUMBERS], largest: [0; NUMBERS] });
-        AllReduce { mpi: mpi.clone(), communicator, request: 0, has_failed, buffers }
+        AllReduce { mpi: *mpi, communicator, request: 0, has_failed, buffers }
     }
 
     /// Frees the communicator. No operation is under way, and none is started any more.

@@ -19,7 +19,7 @@ mod loops;
 mod processes;
 mod rules;
 mod scaling;
-#[cfg(feature = "mpi")]
+#[cfg(any(feature = "mpi", feature = "mpi-dlopen"))]
 mod step;
 mod targets;
 mod trace;
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "trace" => trace::print(rest),
         "scaling" => scaling::print(),
         "processes" => processes::print(rest),
-        #[cfg(feature = "mpi")]
+        #[cfg(any(feature = "mpi", feature = "mpi-dlopen"))]
         "step" => step::print(),
         _ => {
             Err(format!("nothing is called {what}; there are targets, trace, scaling, processes and step")

@@ -1,10 +1,10 @@
 //! Cost of a step from one process to another.
 
 use std::error::Error;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use replay::Exchange;
-use replay::exchange::mpi::Processes;
+use replay::exchange::mpi;
 
 /// Number of round trips.
 const STEPS: u32 = 10_000;
@@ -12,7 +12,8 @@ const STEPS: u32 = 10_000;
 /// Prints the cost of a step from one process to another, to be run by a launcher: `mpirun -n 2 …`. With more
 /// processes, pairs of them take their steps concurrently.
 pub(crate) fn print() -> Result<(), Box<dyn Error>> {
-    let mut processes = Processes::start()?.ok_or("start it with mpirun")?;
+    let library = std::env::var_os("REPLAY_MPI").map(PathBuf::from);
+    let mut processes = mpi::start(library.as_deref())?.ok_or("start it with mpirun")?;
     let (me, all) = (processes.worker(), processes.workers());
     let partner = me ^ 1;
     let empty = || vec![Vec::new(); all];

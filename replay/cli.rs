@@ -50,6 +50,13 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 
+    /// The MPI library to use under a launcher, or none [default: REPLAY_MPI, else the launcher's]
+    ///
+    /// By default that is the one that replay-analyze was built with, or else one that is found: by the loader, where the launcher is
+    /// installed, by MPI_HOME and the variables of modules, beside mpirun. The environment variable REPLAY_MPI names one, too.
+    #[arg(long, value_name = "LIBRARY", hide_short_help = true)]
+    mpi: Option<PathBuf>,
+
     /// Memory for each process, such as 4G; what does not fit goes to a file
     ///
     /// That is lists of events. If what has to be in memory does not fit, the analysis ends at once and says how much it needs;
@@ -454,6 +461,13 @@ impl Cli {
             }),
         }
     }
+}
+
+/// The MPI library that is to be used, if the command line or the environment names one. The command line may be wrong, which is
+/// said when MPI has started.
+pub(crate) fn mpi_library(cli: Option<&Cli>) -> Option<PathBuf> {
+    let of_environment = || std::env::var_os("REPLAY_MPI").filter(|path| !path.is_empty()).map(PathBuf::from);
+    cli.and_then(|cli| cli.mpi.clone()).or_else(of_environment)
 }
 
 /// Reads a number of per cent, such as 0.5 or 0.5%.

@@ -15,6 +15,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread::sleep;
+use std::time::Duration;
 
 use clap::error::ErrorKind as Answer;
 use clap::{CommandFactory, Parser};
@@ -34,22 +36,28 @@ const REPORT_ONLY: u8 = 1;
 /// Exit status: there is no report.
 const NO_REPORT: u8 = 2;
 
+/// Time for the process that speaks for all to do so.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 fn main() -> ExitCode {
     ignore_limit_on_files();
-    // MPI starts first, so that one process can print for all; MPI ends when `exchange` is dropped.
-    let (mut exchange, threads) = match start() {
+    let cli = Cli::try_parse();
+    // MPI starts before anything is printed, so that one process can print for all; it ends when `exchange` is dropped.
+    let (mut exchange, threads) = match start(cli::mpi_library(cli.as_ref().ok()).as_deref()) {
         Ok(started) => started,
         Err(error) => {
-            // It is the same in all processes.
-            if Launched::of_this_process().is_none_or(|launched| launched.speaks()) {
-                complain(&error);
+            // It is the same in all processes. Launchers end a job when its first process fails, and that must not be before the
+            // message.
+            match Launched::of_this_process().is_none_or(|launched| launched.speaks()) {
+                true => complain(&error),
+                false => sleep(LAST_WORDS),
             }
             return NO_REPORT.into();
         }
     };
     signals::handle();
     let speaks = exchange.worker() == 0;
-    let cli = match Cli::try_parse() {
+    let cli = match cli {
         Ok(cli) => cli,
         // Other processes may have understood their command lines, and wait for this one. The first that has
         // something to print does so.
@@ -234,14 +242,17 @@ fn complain(error: &Error) {
     let _ = writeln!(stderr(), "replay-analyze: {error}");
 }
 
-/// Starts the exchange between processes; returns it with the default number of threads of each process.
-fn start() -> Result<(Box<dyn Exchange>, usize), Error> {
-    #[cfg(feature = "mpi")]
-    if let Some(processes) = replay::exchange::mpi::Processes::start()? {
-        return Ok((Box::new(processes), 1));
+/// Starts the exchange between processes, by the MPI library that was asked for, if one was; returns it with the default number of
+/// threads of each process.
+fn start(asked: Option<&Path>) -> Result<(Box<dyn Exchange>, usize), Error> {
+    #[cfg(any(feature = "mpi", feature = "mpi-dlopen"))]
+    if let Some(processes) = replay::exchange::mpi::start(asked)? {
+        return Ok((processes, 1));
     }
-    #[cfg(not(feature = "mpi"))]
-    if let Some(launched) = Launched::of_this_process().filter(|it| it.processes.is_some_and(|it| it > 1)) {
+    #[cfg(not(any(feature = "mpi", feature = "mpi-dlopen")))]
+    if let Some(launched) = Launched::of_this_process().filter(|it| {
+        it.processes.is_some_and(|it| it > 1) && asked.is_none_or(|asked| asked.as_os_str() != "none")
+    }) {
         return Err(Error::new(format!(
             "{}, but this replay-analyze was built without MPI: start it once, with as many --threads as there are cores, or \
              build it with an MPI",

@@ -40,6 +40,7 @@ mod laws;
 mod loops;
 mod masks;
 mod masters;
+mod one_program; // the MPI library that is opened at run time
 mod oracle;
 mod pauses;
 mod predict;

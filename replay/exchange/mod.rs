@@ -6,17 +6,11 @@
 //! others waiting.
 
 pub mod batch;
-#[cfg(feature = "mpi")]
-mod misfits;
-#[cfg(feature = "mpi")]
+#[cfg(any(feature = "mpi", feature = "mpi-dlopen"))]
 pub mod mpi;
 pub mod shelf;
 mod solo;
 pub mod threads;
-#[cfg(feature = "mpi")]
-mod tree;
-#[cfg(feature = "mpi")]
-mod waiting;
 
 pub use batch::Batch;
 pub use solo::Solo;

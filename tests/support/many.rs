@@ -31,7 +31,7 @@ fn line(analysis: &Options) -> String {
     format!("{}\t{threads}\t{clock_correction}\t{together}\t{paths}\n", semantics.name())
 }
 
-#[cfg(feature = "mpi")]
+#[cfg(any(feature = "mpi", feature = "mpi-dlopen"))]
 fn parse(line: &str) -> Options {
     let [semantics, threads, clock_correction, together, experiment, report] =
         line.split('\t').collect::<Vec<_>>()[..]
@@ -47,16 +47,19 @@ fn parse(line: &str) -> Options {
     }
 }
 
-#[cfg(feature = "mpi")]
+#[cfg(any(feature = "mpi", feature = "mpi-dlopen"))]
 #[test]
 #[ignore = "started by the tests of equivalence, under a launcher"]
 fn analyses_of_the_list() {
+    use std::path::PathBuf;
+
     use replay::progress::Progress;
 
     let Some(list) = std::env::var_os(LIST) else { return };
-    let mut processes = replay::exchange::mpi::Processes::start().unwrap().expect("a launcher");
+    let library = std::env::var_os("REPLAY_MPI").map(PathBuf::from);
+    let mut processes = replay::exchange::mpi::start(library.as_deref()).unwrap().expect("a launcher");
     for line in std::fs::read_to_string(list).unwrap().lines() {
-        if let Err(error) = replay::analyze(&parse(line), &mut processes, &mut Progress::silent()) {
+        if let Err(error) = replay::analyze(&parse(line), processes.as_mut(), &mut Progress::silent()) {
             panic!("{line}: {error}");
         }
     }

@@ -106,8 +106,8 @@ pub(crate) fn run_within(command: &mut Command, deadline: Duration) -> Finished 
 pub(crate) fn mpirun(test: &str) -> Option<&'static Path> {
     static LAUNCHER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = LAUNCHER.get_or_init(|| {
-        if !cfg!(feature = "mpi") {
-            return Err("built without the feature mpi".into());
+        if !cfg!(any(feature = "mpi", feature = "mpi-dlopen")) {
+            return Err("built without the features mpi and mpi-dlopen".into());
         }
         let named = std::env::var_os("REPLAY_MPIRUN").map(PathBuf::from);
         let launcher = named.unwrap_or_else(|| "mpirun".into());

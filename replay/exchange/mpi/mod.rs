@@ -1,30 +1,35 @@
-//! Workers on MPI processes. The only file that names MPI.
+//! Workers on MPI processes. MPI is named in this folder only.
 //!
-//! Nothing here blocks inside the MPI library: with more workers than cores, a library that never yields
-//! would burn whole scheduler quanta. `waiting.rs` defines how a process waits.
+//! What workers say to each other is here; how a message is sent and received, in the carriers. Nothing here blocks
+//! inside the MPI library: with more workers than cores, a library that never yields would burn whole scheduler
+//! quanta. `waiting.rs` defines how a process waits.
+
+mod carrier;
+mod misfits;
+#[cfg(feature = "mpi-dlopen")]
+mod opened;
+#[cfg(feature = "mpi")]
+mod rsmpi;
+#[cfg(feature = "mpi-dlopen")]
+mod search;
+mod tree;
+mod waiting;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::ffi::c_void;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
 use launched::Launched;
-use mpi::datatype::Equivalence;
-use mpi::environment::Universe;
-use mpi::ffi;
-use mpi::point_to_point::{Message, Status};
-use mpi::raw::AsRaw;
-use mpi::request::Request;
-use mpi::topology::SimpleCommunicator;
-use mpi::traits::{Communicator, CommunicatorCollectives, Source};
-use mpi::{Tag, Threading};
 use tracing::debug;
 
+use carrier::{Carrier, Library, Tag};
+use waiting::{NAP, Patience, Placement, Waiting};
+
 use super::batch::{halves, pair};
-use super::waiting::{NAP, Patience, Placement, Waiting};
-use super::{Batch, Exchange, misfits, tree, words};
+use super::{Batch, Exchange, words};
 use crate::error::Error;
 use crate::int::{to_u32, to_usize};
 
@@ -41,68 +46,70 @@ const DOWN: Tag = 3;
 const BATCH: Tag = 4;
 
 /// This process among those that an MPI launcher started.
-pub struct Processes {
-    world: SimpleCommunicator,
+struct Processes<C: Carrier> {
+    library: Library,
+    worker: usize,
+    workers: usize,
     waiting: Waiting,
     /// Time since it waits for posted words.
     patience: Patience,
     /// Messages that may not have been sent completely.
-    sent: VecDeque<Sent>,
+    sent: VecDeque<C::Sent>,
     /// Ends MPI when dropped, after everything else.
-    _universe: Universe,
+    carrier: C,
 }
 
-impl std::fmt::Debug for Processes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "worker {} of {}", self.worker(), self.workers())
+/// Starts MPI if a launcher has started this process; returns `None` otherwise, as that would take a third of a second
+/// for nothing, or if it has started one process in a step of a job. `asked` is the path of the library to use, or `none`
+/// for none; without it, that is the one that this program is linked with, or else one that is found.
+///
+/// # Errors
+/// If there is no MPI, or the launcher is of another one: then each process would seem to be alone, or MPI would abort.
+pub fn start(asked: Option<&Path>) -> Result<Option<Box<dyn Exchange>>, Error> {
+    let is_none = asked.is_some_and(|asked| asked.as_os_str() == "none");
+    let Some(launched) = Launched::of_this_process().filter(|it| !is_none && !it.is_alone_in_step()) else {
+        return Ok(None);
+    };
+    #[cfg(feature = "mpi")]
+    if asked.is_none() {
+        return join(&launched, rsmpi::library(), rsmpi::start).map(Some);
     }
+    #[cfg(feature = "mpi-dlopen")]
+    {
+        let (mpi, library) = search::open(&launched, asked)?;
+        join(&launched, library, || opened::start(mpi)).map(Some)
+    }
+    #[cfg(not(feature = "mpi-dlopen"))]
+    Err(Error::new(misfits::cannot_open(&rsmpi::library())))
 }
 
-impl Processes {
-    /// Starts MPI if a launcher has started this process; returns `None` otherwise, as that would take a third of a second for
-    /// nothing, or if it has started one process in a step of a job.
-    ///
-    /// # Errors
-    /// If the launcher is of another MPI than this program: then each process would seem to be alone, or MPI would abort.
-    pub fn start() -> Result<Option<Processes>, Error> {
-        let Some(launched) = Launched::of_this_process().filter(|it| !it.is_alone_in_step()) else {
-            return Ok(None);
-        };
-        // That can be asked before MPI is started (MPI 4.1, 9.1.1).
-        let library = mpi::environment::library_version().unwrap_or_default();
-        if let Some(problem) = misfits::before_start(&launched, &library) {
-            return Err(Error::new(problem));
-        }
-        // Of several threads only the first calls MPI.
-        let Some((universe, level)) = mpi::initialize_with_threading(Threading::Funneled) else {
-            return Err(Error::new("MPI could not be started: it is running already"));
-        };
-        if level < Threading::Funneled {
-            return Err(Error::new("this MPI does not support processes with threads; use another one"));
-        }
-        let mut processes = Processes {
-            world: universe.world(),
-            waiting: Waiting::new(),
-            sent: VecDeque::new(),
-            patience: Patience::default(),
-            _universe: universe,
-        };
-        if processes.workers() == 1 && launched.processes.is_some_and(|processes| processes > 1) {
-            return Err(Error::new(misfits::alone(&launched, &library)));
-        }
-        abort_on_panic();
-        processes.introduce();
-        Ok(Some(processes))
+/// Joins the other processes through a library that `start` starts.
+fn join<C: Carrier>(
+    launched: &Launched,
+    library: Library,
+    start: impl FnOnce() -> Result<C, Error>,
+) -> Result<Box<dyn Exchange>, Error> {
+    if let Some(problem) = misfits::before_start(launched, &library) {
+        return Err(Error::new(problem));
     }
+    let carrier = start()?;
+    let (worker, workers) = carrier.rank_and_size();
+    if workers == 1 && launched.processes.is_some_and(|processes| processes > 1) {
+        return Err(Error::new(misfits::alone(launched, &library)));
+    }
+    abort_on_panic(carrier.aborter());
+    let waiting = Waiting::new();
+    let (patience, sent) = (Patience::default(), VecDeque::new());
+    let mut processes = Processes { carrier, library, worker, workers, waiting, patience, sent };
+    processes.introduce();
+    Ok(Box::new(processes))
+}
 
+impl<C: Carrier> Processes<C> {
     /// Sends the place of this worker to all others.
     fn introduce(&mut self) {
         let place = self.waiting.place().encode();
-        let mut places = vec![0; place.len() * self.workers()];
-        mpi::request::scope(|scope| {
-            let request = self.world.immediate_all_gather_into(scope, &place[..], &mut places[..]);
-            complete(vec![request], &self.waiting);
-        });
+        let places = self.carrier.all_gather(&place, || self.waiting.rest());
         let places: Vec<Placement> = places.chunks_exact(Placement::WORDS).map(Placement::decode).collect();
         self.waiting.learn(&places);
     }
@@ -116,37 +123,31 @@ impl Processes {
     /// Sends a part of the words without waiting.
     fn send_part(&mut self, worker: usize, tag: Tag, words: &Arc<Batch>, part: Range<usize>) {
         self.settle();
-        self.sent.push_back(Sent::send(&self.world, worker, tag, words, part));
+        self.sent.push_back(self.carrier.send(worker, tag, words, part));
         self.waiting.ring(worker);
     }
 
     /// Waits for words from a worker.
     fn receive(&self, worker: usize, tag: Tag) -> Batch {
-        let source = self.world.process_at_rank(int(worker));
         let mut patience = Patience::default();
         loop {
-            match source.immediate_matched_probe_with_tag(tag) {
-                Some((message, status)) => return self.take(message, status),
+            match self.take(Some(worker), tag) {
+                Some((_, words)) => return words,
                 None => self.waiting.pause(&mut patience),
             }
         }
     }
 
-    /// Receives a message that has arrived.
-    fn take(&self, message: Message, status: Status) -> Batch {
-        let mut words = vec![0; number(status.count(u64::equivalent_datatype()))];
-        mpi::request::scope(|scope| {
-            let request = message.immediate_matched_receive_into(scope, &mut words[..]);
-            complete(vec![request], &self.waiting);
-        });
-        words
+    /// Receives words that have arrived, with their sender.
+    fn take(&self, from: Option<usize>, tag: Tag) -> Option<(usize, Batch)> {
+        self.carrier.receive(from, tag, || self.waiting.rest())
     }
 
     /// First step of every exchange: along the tree of workers all get the number of failed ones, and the
     /// number of messages that each will receive. `sends` are the receivers of this worker's. Returns the
     /// number for this worker.
     fn agree(&mut self, failed: u64, sends: impl Iterator<Item = usize>) -> Result<u32, usize> {
-        let (me, workers) = (self.worker(), self.workers());
+        let (me, workers) = (self.worker, self.workers);
         let mut failed = failed;
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         sends.for_each(|worker| *counts.entry(to_u32(worker)).or_default() += 1);
@@ -179,79 +180,19 @@ impl Processes {
 }
 
 /// Aborts the job on a panic: an error of the program must not leave the other processes waiting.
-fn abort_on_panic() {
+fn abort_on_panic(abort: Box<dyn Fn() + Send + Sync>) {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         report(panic);
-        SimpleCommunicator::world().abort(2);
+        abort();
     }));
 }
 
-/// Tests requests until all are complete.
-fn complete<'a, D: ?Sized, S: mpi::request::Scope<'a>>(
-    mut requests: Vec<Request<'a, D, S>>,
-    waiting: &Waiting,
-) {
-    loop {
-        requests = requests.into_iter().filter_map(|request| request.test().err()).collect();
-        if requests.is_empty() {
-            return;
-        }
-        waiting.rest();
-    }
-}
-
-/// A message that MPI is sending.
-struct Sent {
-    /// MPI reads a part of them until the request is complete; shared words do not change.
-    _words: Arc<Batch>,
-    request: ffi::MPI_Request,
-}
-
-impl Sent {
-    #[expect(unsafe_code, reason = "rsmpi's requests cannot own their buffers")]
-    fn send(
-        world: &SimpleCommunicator,
-        worker: usize,
-        tag: Tag,
-        words: &Arc<Batch>,
-        part: Range<usize>,
-    ) -> Sent {
-        let part = &words[part];
-        // SAFETY: a null request is a value, which MPI_Isend replaces.
-        let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
-        let (datatype, count) = (u64::equivalent_datatype(), int(part.len()));
-        // SAFETY: the buffer has `count` words; it is kept, unchanged, until the request is complete: only
-        // `is_sent`, which finds that out, lets `settle` drop it. The communicator is the live world, the
-        // worker one of its ranks.
-        unsafe {
-            ffi::MPI_Isend(
-                part.as_ptr().cast::<c_void>(),
-                count,
-                datatype.as_raw(),
-                int(worker),
-                tag,
-                world.as_raw(),
-                &raw mut request,
-            );
-        }
-        Sent { _words: words.clone(), request }
-    }
-
-    #[expect(unsafe_code, reason = "rsmpi's requests cannot own their buffers")]
-    fn is_sent(&mut self) -> bool {
-        let mut is_sent = 0;
-        // SAFETY: the request is that of `send`; once complete, MPI makes it null, which may be tested again.
-        unsafe { ffi::MPI_Test(&raw mut self.request, &raw mut is_sent, ffi::RSMPI_STATUS_IGNORE) };
-        is_sent != 0
-    }
-}
-
-impl Processes {
+impl<C: Carrier> Processes<C> {
     /// Drops messages that were sent completely.
     fn settle(&mut self) {
         while let Some(first) = self.sent.front_mut() {
-            if !first.is_sent() {
+            if !self.carrier.is_sent(first) {
                 return;
             }
             self.sent.pop_front();
@@ -259,20 +200,7 @@ impl Processes {
     }
 }
 
-/// A rank or a number of words as MPI has it.
-///
-/// # Panics
-/// If it is more than MPI can count.
-fn int(number: usize) -> i32 {
-    i32::try_from(number).expect("MPI counts in 31 bits")
-}
-
-/// A rank or a number of words from MPI; 0 for the negative ones of errors.
-fn number(int: i32) -> usize {
-    usize::try_from(int).unwrap_or(0)
-}
-
-impl Drop for Processes {
+impl<C: Carrier> Drop for Processes<C> {
     /// MPI must not end while it still sends; after an error, the receiver may be gone.
     fn drop(&mut self) {
         for _ in 0..1000 {
@@ -286,17 +214,17 @@ impl Drop for Processes {
     }
 }
 
-impl Exchange for Processes {
+impl<C: Carrier> Exchange for Processes<C> {
     fn worker(&self) -> usize {
-        number(self.world.rank())
+        self.worker
     }
 
     fn workers(&self) -> usize {
-        number(self.world.size())
+        self.workers
     }
 
     fn exchange(&mut self, mut outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error> {
-        let me = self.worker();
+        let me = self.worker;
         let own = std::mem::take(&mut outgoing[me]);
         debug!(process = me, words = words(&outgoing), "batches for other processes");
         let pieces = |batch: &Batch| batch.len().div_ceil(PIECE);
@@ -315,8 +243,7 @@ impl Exchange for Processes {
         let mut incoming = vec![Batch::new(); workers];
         let mut patience = Patience::default();
         while expected > 0 {
-            let Some((message, status)) = self.world.any_process().immediate_matched_probe_with_tag(BATCH)
-            else {
+            let Some((from, mut words)) = self.take(None, BATCH) else {
                 self.settle();
                 // Large messages make progress only while MPI is called.
                 if self.sent.is_empty() {
@@ -326,8 +253,7 @@ impl Exchange for Processes {
                 }
                 continue;
             };
-            let batch = &mut incoming[number(status.source_rank())];
-            let mut words = self.take(message, status);
+            let batch = &mut incoming[from];
             match batch.is_empty() {
                 true => *batch = words,
                 false => batch.append(&mut words),
@@ -353,25 +279,23 @@ impl Exchange for Processes {
         if idle.is_zero() {
             self.patience = Patience::default();
         }
-        let look = || self.world.any_process().immediate_matched_probe_with_tag(POSTED);
-        let (message, status) = look().or_else(|| {
+        let words = self.take(None, POSTED).or_else(|| {
             if idle.is_zero() {
                 return None;
             }
             self.waiting.pause(&mut self.patience);
-            look()
+            self.take(None, POSTED)
         })?;
         self.patience = Patience::default();
-        let worker = number(status.source_rank());
-        Some((worker, self.take(message, status)))
+        Some(words)
     }
 
     fn describe(&self) -> Option<String> {
-        Some(self.waiting.describe())
+        Some(format!("MPI: {}\n{}", self.library, self.waiting.describe()))
     }
 
     fn fail(&mut self) -> usize {
-        let me = self.worker();
+        let me = self.worker;
         self.agree(me as u64, std::iter::empty()).err().unwrap_or(me)
     }
 }

@@ -15,7 +15,7 @@ export MPICC
 
 IN := . tools/environment.sh &&
 
-.PHONY: help build static-library demo demo-record test check-format check-lints check-tests check-without-mpi check-documentation \
+.PHONY: help build static-library demo demo-record test check-format check-lints check-tests check-opened-mpi check-documentation \
 	check-page page files book install bench fuzz coverage sanitize clean prerequisites judges
 
 help:
@@ -52,7 +52,7 @@ demo-record: build
 	@tools/demo-record.sh
 
 test: judges
-	@$(MAKE) --no-print-directory check-format check-lints check-tests check-without-mpi check-documentation check-page
+	@$(MAKE) --no-print-directory check-format check-lints check-tests check-opened-mpi check-documentation check-page
 	@echo 'All checks and tests passed.'
 
 # The fuzz targets are a workspace of their own.
@@ -62,7 +62,9 @@ check-format:
 
 check-lints:
 	@$(IN) if cargo clippy --version >/dev/null 2>&1; then set -x; \
-		cargo clippy --workspace --all-targets $$REPLAY_FEATURES $(CARGO_FLAGS) -- -D warnings; fi
+		cargo clippy --workspace --all-targets $$REPLAY_FEATURES $(CARGO_FLAGS) -- -D warnings; \
+		cargo clippy --all-targets $$REPLAY_OPENS_MPI $(CARGO_FLAGS) -- -D warnings; \
+		cargo clippy -p replay --no-default-features $(CARGO_FLAGS) -- -D warnings; fi
 
 # Tests send signals that a shell has programs in the background, or nohup, ignore.
 DEFAULT_SIGNALS := $(shell env --default-signal true 2>/dev/null && echo env --default-signal)
@@ -71,10 +73,16 @@ DEFAULT_SIGNALS := $(shell env --default-signal true 2>/dev/null && echo env --d
 check-tests:
 	$(IN) $(DEFAULT_SIGNALS) cargo test --workspace --no-fail-fast $$REPLAY_FEATURES $(CARGO_FLAGS) -- --show-output
 
-# The analyzer without MPI must not need any MPI library.
-check-without-mpi:
-	CARGO_TARGET_DIR=target/nompi cargo build --no-default-features $(CARGO_FLAGS)
-	! ldd target/nompi/debug/replay-analyze | grep -i mpi
+# Modules with tests of several processes.
+PROCESSES := one_program equivalence command_line diagnostics bad_input faults predict advice_output
+
+# One program for all MPIs: under the launcher of each that is here its processes pass the tests that those of rsmpi have passed.
+check-opened-mpi:
+	$(IN) for launcher in mpirun.openmpi mpirun.mpich; do \
+		if has $$launcher; then \
+			REPLAY_MPIRUN=$$launcher $(DEFAULT_SIGNALS) cargo test $$REPLAY_OPENS_MPI --test integration $(CARGO_FLAGS) -- \
+				--show-output $(PROCESSES) || exit 1; \
+		else echo "skipped: the opened MPI library under $$launcher, which is not here"; fi; done
 
 check-documentation:
 	$(IN) RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps $$REPLAY_FEATURES $(CARGO_FLAGS)

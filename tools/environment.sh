@@ -1,7 +1,8 @@
 # To be read by a POSIX shell in the project's directory (. tools/environment.sh): what cargo, the demonstration and the
 # tests need to know of the MPI that MPICC names, if there is one. Keeps what the user has set.
 #
-#   REPLAY_FEATURES    what to give to cargo: nothing, or no default features but those of replay-show without MPI
+#   REPLAY_FEATURES    what to give to cargo: nothing, or without MPI as below
+#   REPLAY_OPENS_MPI   what to give to cargo for an analyzer that is built without MPI, and opens that of its launcher
 #   REPLAY_MPIRUN      the launcher of that MPI; empty without MPI
 #   REPLAY_PYTHON      a Python with the readers that judge what we write, if make test has installed them
 #   REPLAY_MPI4PY      a Python with mpi4py, likewise
@@ -54,11 +55,13 @@ mpi_launcher() {
     fi
 }
 
+REPLAY_OPENS_MPI='--no-default-features --features mpi-dlopen,show/default'
+export REPLAY_OPENS_MPI
 flavour=$(mpi_flavour)
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/${flavour%4}}
 export CARGO_TARGET_DIR
 if [ "$flavour" = nompi ]; then
-    REPLAY_FEATURES='--no-default-features --features show/default'
+    REPLAY_FEATURES=$REPLAY_OPENS_MPI
     REPLAY_MPIRUN=
 else
     REPLAY_FEATURES=

@@ -55,7 +55,7 @@ need_mpi() {
     if [ -n "$packages" ] && install $packages; then
         return
     fi
-    say "MPI is missing (MPICC=$MPICC): going on without it; the analyzer will run in one process."
+    say "MPI is missing (MPICC=$MPICC): going on without it; the analyzer will open the library of the MPI whose launcher starts it."
     if [ -n "$packages" ]; then
         say "To have it, install the packages $packages (their names on Debian)."
     fi
@@ -65,8 +65,8 @@ need_libclang() {
     if ! has "$MPICC" || has_libclang || install_libclang; then
         return
     fi
-    say "libclang is missing, which generates the bindings to MPI: going on without MPI."
-    say "To have it, install the package libclang-dev (its name on Debian)."
+    say "libclang is missing, which generates the bindings to MPI: going on without them; the analyzer will open the library of the MPI"
+    say "whose launcher starts it. To have them, install the package libclang-dev (its name on Debian)."
 }
 
 need_rust_tools() {

@@ -1,8 +1,5 @@
 //! Launchers that do not fit the MPI library, in words (site 2.5).
 
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
-
 use launched::{Launched, Launcher};
 
 use super::carrier::Library;
@@ -43,38 +40,6 @@ pub(super) fn alone(launched: &Launched, library: &Library) -> String {
     };
     format!(
         "{}, but each is alone: it belongs to another MPI than {which}, {library}; {fitting}",
-        launched.in_words()
-    )
-}
-
-/// What is wrong if a library that was asked for cannot be used.
-#[cfg(feature = "mpi-dlopen")]
-pub(super) fn unusable(path: &Path, reason: &str) -> String {
-    format!(
-        "cannot use {} as MPI library: {reason}; name the launcher's, such as /…/lib/libmpi.so, with --mpi or REPLAY_MPI",
-        path.display()
-    )
-}
-
-/// What is wrong if no library is found: the names and folders that were tried, and the first file that is no library
-/// after all, with the reason.
-#[cfg(feature = "mpi-dlopen")]
-pub(super) fn missing(
-    launched: &Launched,
-    names: &str,
-    folders: &[PathBuf],
-    found: Option<(PathBuf, String)>,
-) -> String {
-    if let Some((path, reason)) = found {
-        return format!("{}, but {}", launched.in_words(), unusable(&path, &reason));
-    }
-    let mut places = "the loader's paths".to_owned();
-    for folder in folders {
-        let _ = write!(places, ", {}", folder.display());
-    }
-    format!(
-        "{}, but there is no MPI library (looked for {names} in {places}): load the MPI's module, or set \
-         REPLAY_MPI=/…/libmpi.so",
         launched.in_words()
     )
 }
@@ -150,21 +115,5 @@ mod tests {
         assert!(mpirun.contains("MPICH Version: 4.0.2; use that MPI's mpirun, or build"), "{mpirun}");
         let mpirun = alone(&launched(Launcher::OpenMpi, false), &opened(MPICH));
         assert!(mpirun.contains("4.0.2 (/opt/lib/libmpi.so); use that MPI's mpirun, or name"), "{mpirun}");
-    }
-
-    #[cfg(feature = "mpi-dlopen")]
-    #[test]
-    fn where_a_library_was_looked_for_is_told() {
-        let started = launched(Launcher::OpenMpi, false);
-        let none = missing(&started, "libmpi.so.40", &["/opt/lib".into()], None);
-        let all = [
-            "the launcher started 4 processes",
-            "libmpi.so.40 in the loader's paths, /opt/lib",
-            "REPLAY_MPI=",
-        ];
-        assert!(all.iter().all(|part| none.contains(part)), "{none}");
-        let text =
-            missing(&started, "", &[], Some(("/opt/lib/libmpi.so.40".into(), "file too short".into())));
-        assert!(text.contains("cannot use /opt/lib/libmpi.so.40 as MPI library: file too short"), "{text}");
     }
 }

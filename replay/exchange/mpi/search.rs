@@ -1,7 +1,8 @@
-//! Where MPI libraries are: those of the launcher's family first, then any (site 3.1).
+//! Where MPI libraries are: those of the launcher's family first, then any (site 3.1); and what is said if there is none.
 
 use std::env;
 use std::ffi::OsString;
+use std::fmt::Write;
 use std::fs;
 use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use launched::{Launched, Launcher};
 
 use super::carrier::Library;
-use super::{misfits, opened};
+use super::opened;
 use crate::error::Error;
 
 /// Names of libraries of a family: whole ones, and the begin and end of others.
@@ -45,21 +46,21 @@ const BELOW: [&str; 3] = ["lib", "lib64", "lib/release"];
 /// What the loader says of a file that is not there.
 const NOT_FOUND: &str = "cannot open shared object file: No such file or directory";
 
-/// Opens the library that was asked for, or the first that is found and can be used. Which family it is of decides the
-/// library: others than the launcher's are tried last, as the messages about those say most.
+/// Opens the library that was asked for, or the first that is found and can be used. Libraries of another family than the
+/// launcher's are tried if there are none of that: the message is then that it is another MPI, and which.
 ///
 /// # Errors
-/// If there is none.
+/// If there is none that can be used.
 pub(super) fn open(launched: &Launched, asked: Option<&Path>) -> Result<(opened::Mpi, Library), Error> {
     if let Some(path) = asked {
-        return opened::open(path).map_err(|reason| Error::new(misfits::unusable(path, &reason)));
+        return opened::open(path).map_err(|reason| Error::new(unusable(path, &reason)));
     }
     let families = match launched.launcher {
         Launcher::Pmi => [MPICH, OPEN_MPI],
         Launcher::OpenMpi | Launcher::Pmix | Launcher::Srun => [OPEN_MPI, MPICH],
     };
     let folders = folders(|name| env::var_os(name), launcher_of_this_process());
-    let mut unusable = None;
+    let mut refused = None;
     for names in &families {
         let by_loader = names.whole.iter().map(PathBuf::from);
         let in_folders = folders.iter().flat_map(|folder| names.in_folder(folder));
@@ -67,16 +68,16 @@ pub(super) fn open(launched: &Launched, asked: Option<&Path>) -> Result<(opened:
             match opened::open(&path) {
                 Ok(opened) => return Ok(opened),
                 Err(reason) if reason == NOT_FOUND => {}
-                Err(reason) => unusable = unusable.or(Some((path, reason))),
+                Err(reason) => refused = refused.or(Some((path, reason))),
             }
         }
-        if unusable.is_some() {
+        if refused.is_some() {
             break;
         }
     }
     let names = families[0].whole.iter().chain(families[1].whole);
     let names = names.copied().collect::<Vec<_>>().join(", ");
-    Err(Error::new(misfits::missing(launched, &names, &folders, unusable)))
+    Err(Error::new(missing(launched, &names, &folders, refused)))
 }
 
 impl Names {
@@ -132,6 +133,36 @@ fn folders(get: impl Fn(&str) -> Option<OsString>, launcher: Option<PathBuf>) ->
     folders
 }
 
+/// What is wrong if a library that was asked for cannot be used.
+fn unusable(path: &Path, reason: &str) -> String {
+    format!(
+        "cannot use {} as MPI library: {reason}; name the launcher's, such as /…/lib/libmpi.so, with --mpi or REPLAY_MPI",
+        path.display()
+    )
+}
+
+/// What is wrong if no library is found: the names and folders that were tried, and the first file that is no library
+/// after all, with the reason.
+fn missing(
+    launched: &Launched,
+    names: &str,
+    folders: &[PathBuf],
+    found: Option<(PathBuf, String)>,
+) -> String {
+    if let Some((path, reason)) = found {
+        return format!("{}, but {}", launched.in_words(), unusable(&path, &reason));
+    }
+    let mut places = "the loader's paths".to_owned();
+    for folder in folders {
+        let _ = write!(places, ", {}", folder.display());
+    }
+    format!(
+        "{}, but there is no MPI library (looked for {names} in {places}): load the MPI's module, or set \
+         REPLAY_MPI=/…/libmpi.so",
+        launched.in_words()
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,5 +214,21 @@ mod tests {
         };
         assert_eq!(found(&OPEN_MPI), ["libmpi.so.40"]);
         assert_eq!(found(&MPICH), ["libmpich.so.12", "libmpi_gnu_123.so.12", "libmpi_gnu_91.so.12"]);
+    }
+
+    #[test]
+    fn where_a_library_was_looked_for_is_told() {
+        let started =
+            Launched { launcher: Launcher::OpenMpi, processes: Some(4), rank: Some(0), is_slurm_step: false };
+        let none = missing(&started, "libmpi.so.40", &["/opt/lib".into()], None);
+        let all = [
+            "the launcher started 4 processes",
+            "libmpi.so.40 in the loader's paths, /opt/lib",
+            "REPLAY_MPI=",
+        ];
+        assert!(all.iter().all(|part| none.contains(part)), "{none}");
+        let text =
+            missing(&started, "", &[], Some(("/opt/lib/libmpi.so.40".into(), "file too short".into())));
+        assert!(text.contains("cannot use /opt/lib/libmpi.so.40 as MPI library: file too short"), "{text}");
     }
 }

@@ -73,8 +73,9 @@ DEFAULT_SIGNALS := $(shell env --default-signal true 2>/dev/null && echo env --d
 check-tests:
 	$(IN) $(DEFAULT_SIGNALS) cargo test --workspace --no-fail-fast $$REPLAY_FEATURES $(CARGO_FLAGS) -- --show-output
 
-# Modules with tests of several processes.
-PROCESSES := one_program equivalence command_line diagnostics bad_input faults predict advice_output
+# Modules with tests of several processes. There are more, for those who have the time:
+# make check-opened-mpi PROCESSES='one_program equivalence command_line diagnostics bad_input faults predict advice_output'
+PROCESSES := one_program equivalence
 
 # One program for all MPIs: under the launcher of each that is here its processes pass the tests that those of rsmpi have passed.
 check-opened-mpi:

@@ -73,7 +73,9 @@ mod opened {
                 command.arg("--mpi").arg(&asked).env("REPLAY_MPI", "/nowhere");
             }
             let said = run(&mut command);
-            assert_eq!(library(said.expect(0)), asked);
+            // A program that is linked with it has it by another path.
+            let used = library(said.expect(0)).canonicalize().unwrap();
+            assert_eq!(used, asked.canonicalize().unwrap());
             assert!(fs::read(&report).unwrap() == expected, "{said:?}");
         }
     }

@@ -16,9 +16,6 @@ const LIBRARY: &str = "libreplay_recorder.so";
 /// File name of the library with the C library's functions for files, beside the recorder.
 const IO_LIBRARY: &str = "libreplay_io.so";
 
-/// File name of the recorder where it was built, beside the launcher.
-const BUILT: &str = "libreplay_recorder.so";
-
 /// Environment variable with the path of the recorder, if it is not beside the launcher.
 const LIBRARY_VARIABLE: &str = "REPLAY_LIBRARY";
 
@@ -46,12 +43,27 @@ pub(crate) fn library() -> Result<PathBuf, Error> {
 fn beside_launcher() -> Result<PathBuf, Error> {
     let own = env::current_exe().map_err(|cause| Error::new(format!("cannot find myself: {cause}")))?;
     let folder = own.parent().unwrap_or(Path::new("/"));
-    let places = [folder.join(LIBRARY), folder.join("../lib/replay").join(LIBRARY), folder.join(BUILT)];
-    places.into_iter().find(|place| place.exists()).ok_or_else(|| {
-        let folder = folder.display();
+    find_library(folder).ok_or_else(|| {
+        let prefix = folder.parent().unwrap_or(folder).display();
         Error::new(format!(
-            "there is no {LIBRARY} in {folder} or {folder}/../lib/replay: name it with {LIBRARY_VARIABLE}"
+            "there is no {LIBRARY} beside {}, nor in lib/replay, lib64/replay or lib/*/replay of {prefix}: \
+             make install PREFIX={prefix} in Replay's sources puts it there, which cargo install does not; \
+             or name it with {LIBRARY_VARIABLE}",
+            own.display()
         ))
+    })
+}
+
+/// Finds the recorder for a launcher in a folder: beside it, where both are built, or where both are installed. Systems
+/// have libraries in `lib`, `lib64` or, as Debian, in a folder of `lib` for each architecture.
+fn find_library(folder: &Path) -> Option<PathBuf> {
+    let installed = |directory: PathBuf| directory.join("replay").join(LIBRARY);
+    let lib = folder.join("../lib");
+    let places = [folder.join(LIBRARY), installed(lib.clone()), installed(folder.join("../lib64"))];
+    places.into_iter().find(|place| place.exists()).or_else(|| {
+        let inside = fs::read_dir(lib).ok()?.filter_map(|entry| Some(installed(entry.ok()?.path())));
+        // The same one each time, should there be several.
+        inside.filter(|place| place.exists()).min()
     })
 }
 
@@ -156,6 +168,22 @@ pub(crate) fn is_out_of_reach(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn recorder_is_found_where_it_is_built_and_where_systems_have_libraries() {
+        let prefix = tempfile::tempdir().unwrap();
+        let bin = prefix.path().join("bin");
+        fs::create_dir_all(&bin).unwrap();
+        assert_eq!(find_library(&bin), None);
+        // Each is preferred to those before it.
+        for folder in ["lib/x86_64-linux-gnu/replay", "lib64/replay", "lib/replay", "bin"] {
+            let library = prefix.path().join(folder).join(LIBRARY);
+            fs::create_dir_all(library.parent().unwrap()).unwrap();
+            fs::write(&library, "").unwrap();
+            let found = find_library(&bin).unwrap();
+            assert_eq!(found.canonicalize().unwrap(), library.canonicalize().unwrap());
+        }
+    }
 
     #[test]
     fn recorder_comes_first_and_variables_are_forwarded_by_open_mpi() {

@@ -2,12 +2,19 @@
 # make install: puts what is built below a directory. Builds only what is not built, or not from the sources as they are, so that
 # another user can install who has no cargo (sudo make install).
 #
-#   tools/install.sh PREFIX    in front of which DESTDIR stands, if it is set
+#   tools/install.sh PREFIX    in front of which DESTDIR stands, if it is set; LIBDIR is where libraries are, below PREFIX [lib]
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=tools/environment.sh
 . tools/environment.sh
-place=${DESTDIR:-}$1
+case $1 in
+    /*) prefix=$1 ;;
+    *) prefix=$PWD/$1 ;;
+esac
+place=${DESTDIR:-}$prefix
+libdir=${LIBDIR:-lib}
+# What tools/uninstall.sh removes.
+list=share/replay/installed-files
 
 # Whether a directory has programs that no source is newer than. make build leaves the stamp, as cargo leaves programs alone that do
 # not change.
@@ -31,22 +38,82 @@ if ! is_built "$CARGO_TARGET_DIR"; then
 fi
 
 release=$CARGO_TARGET_DIR/release
-install -D -m 755 -t "$place/bin" "$release/replay-analyze" "$release/replay-record" "$release/replay-show"
-"$release/replay-analyze" --manual "$place/share"
-"$release/replay-record" --manual "$place/share"
-"$release/replay-show" manual "$place/share"
-install -D -m 644 -t "$place/lib/replay" "$release/libreplay_recorder.so" "$release/libreplay_io.so"
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+umask 022
+
+# put MODE DIRECTORY FILE…: below the prefix
+put() {
+    mode=$1 into=$stage/$2
+    shift 2
+    install -D -m "$mode" -t "$into" "$@"
+}
+
+# fill DIRECTORY FILE…: likewise, with what is known only now
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml)
+quoted=$(printf '%s' "$prefix" | sed 's/[|&\\]/\\&/g')
+fill() {
+    put 644 "$@"
+    shift
+    for file in "$@"; do
+        sed -i "s|@PREFIX@|$quoted|g; s|@LIBDIR@|$libdir|g; s|@VERSION@|$version|g" "$into/${file##*/}"
+    done
+}
+
+put 755 bin "$release/replay-analyze" "$release/replay-record" "$release/replay-show"
+put 644 "$libdir/replay" "$release/libreplay_recorder.so" "$release/libreplay_io.so"
 library=$CARGO_TARGET_DIR/static/release/libreplay_recorder.a
 if [ -e "$library" ]; then
-    install -D -m 644 -t "$place/lib/replay" "$library"
+    put 644 "$libdir/replay" "$library"
 fi
-install -D -m 644 -t "$place/include/replay" measurement/include/*
-install -D -m 755 -t "$place/share/replay/jobscripts" jobscripts/*.sh
-install -D -m 644 -t "$place/share/replay/jobscripts" jobscripts/README.md
-install -D -m 644 -t "$place/share/replay/tutorial" tests/programs/tutorial/*.c
+put 644 include/replay measurement/include/*
+fill "$libdir/pkgconfig" packaging/installed/replay.pc
+fill "$libdir/cmake/Replay" packaging/installed/*.cmake
+
+"$release/replay-analyze" --manual "$stage/share"
+"$release/replay-record" --manual "$stage/share"
+"$release/replay-show" manual "$stage/share"
+fill share/man/man5 manual/pages/*.5
+fill share/man/man7 manual/pages/*.7
+
+put 755 share/replay/jobscripts jobscripts/*.sh
+put 644 share/replay/jobscripts jobscripts/README.md
+put 644 share/replay/schemas docs/schemas/*
+put 644 share/replay/tutorial tests/programs/tutorial/*.c
+# What is in /usr is found without a module.
+[ "$prefix" = /usr ] || fill share/replay/modules packaging/installed/replay.lua packaging/installed/replay.tcl
+
+doc=share/doc/replay
+put 644 $doc README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$release/THIRD-PARTY"
+put 644 $doc/docs docs/*.md docs/*.png
 # If make book has made it.
 if [ -e target/book/index.html ]; then
-    rm -rf "$place/share/doc/replay/html"
-    mkdir -p "$place/share/doc/replay"
-    cp -r target/book "$place/share/doc/replay/html"
+    mkdir -p "$stage/$doc"
+    cp -r target/book "$stage/$doc/html"
 fi
+# Where the documents look for them.
+ln -s ../../../replay/schemas "$stage/$doc/docs/schemas"
+ln -s ../../replay/jobscripts "$stage/$doc/jobscripts"
+
+# What an earlier version has left behind would stay for ever.
+if [ -e "$place/$list" ]; then
+    tools/uninstall.sh "$prefix"
+fi
+files=$(cd "$stage" && find . ! -type d -printf '%P\n' | LC_ALL=C sort)
+# A package has a list of its own.
+if [ -z "${DESTDIR:-}" ]; then
+    mkdir -p "$stage/${list%/*}"
+    {
+        (cd "$stage" && find . -mindepth 1 -type d -printf '%P/\n') | sort | while read -r directory; do
+            [ -d "$place/$directory" ] || echo "$directory"
+        done
+        echo "$files"
+        echo "$list"
+    } >"$stage/$list"
+    files="$files
+$list"
+fi
+mkdir -p "$place"
+place=$(cd "$place" && pwd)
+cd "$stage"
+echo "$files" | xargs -d '\n' cp --parents --no-dereference --remove-destination -t "$place"

@@ -4,19 +4,24 @@
 MPICC ?= mpicc
 # More arguments for cargo build, clippy, test and doc, such as --offline.
 CARGO_FLAGS ?=
+# Features that the programs are built with, and those of packages.
+FEATURES = $$REPLAY_FEATURES
+PACKAGE_FEATURES = $$REPLAY_FEATURES
 # Where make install puts the programs.
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Where libraries are below PREFIX, such as lib64.
+LIBDIR ?= lib
 # What make fuzz runs, and for how long each.
 TARGETS ?= anchor definitions local_definitions events cubex command_line recording gates details cubepl rules
 SECONDS ?= 60
 
-export MPICC
+export MPICC MAKE
 
 IN := . tools/environment.sh &&
 
-.PHONY: help build static-library demo demo-record test check-format check-lints check-tests check-opened-mpi check-documentation \
-	check-page page files book install bench fuzz coverage sanitize clean prerequisites judges
+.PHONY: help build build-for-packages static-library demo demo-record test check-format check-lints check-tests check-opened-mpi \
+	check-documentation check-page page files book install uninstall dist dist-check deb bench fuzz coverage sanitize clean prerequisites judges
 
 help:
 	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
@@ -25,6 +30,10 @@ help:
 	@echo 'make build                build the programs only'
 	@echo 'make static-library       build the recorder for statically linked programs'
 	@echo 'make install PREFIX=DIR   install them below DIR [$(PREFIX)]'
+	@echo 'make uninstall PREFIX=DIR remove them from there'
+	@echo 'make dist                 sources that can be built without a network, as target/dist/replay-VERSION.tar.xz'
+	@echo 'make dist-check           make them, build and install them without a network, run the demonstration'
+	@echo 'make deb                  a package for Debian, below target/packages; docs/install.md has others'
 	@echo 'make bench                print the targets of speed and memory beside what this machine does'
 	@echo 'make page                 write the script and the style of the page of replay-show from their sources; needs npm'
 	@echo 'make files                write docs/files.md, the list of all sources'
@@ -37,8 +46,15 @@ help:
 	@echo 'Variables: MPICC=COMPILER, the MPI to use [$(MPICC)]; CARGO_FLAGS=FLAGS, more arguments for cargo'
 
 build: prerequisites
-	$(IN) cargo build --release $$REPLAY_FEATURES $(CARGO_FLAGS) && touch "$$CARGO_TARGET_DIR/release/built" && \
-		mkdir -p target && echo "$$CARGO_TARGET_DIR" >target/built
+	$(IN) cargo build --release $(FEATURES) $(CARGO_FLAGS) && \
+		CARGO_FLAGS='$(CARGO_FLAGS)' tools/third-party.sh $(FEATURES) >"$$CARGO_TARGET_DIR/release/THIRD-PARTY" && \
+		touch "$$CARGO_TARGET_DIR/release/built" && mkdir -p target && echo "$$CARGO_TARGET_DIR" >target/built
+
+# Programs of a package tell nothing of the directories that they were built in.
+build-for-packages: FEATURES = $(PACKAGE_FEATURES)
+build-for-packages: export RUSTFLAGS := $(RUSTFLAGS) --remap-path-prefix=$(CURDIR)=replay \
+	--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
+build-for-packages: build
 
 # For programs that are linked statically: link it before the MPI library.
 static-library: build
@@ -107,7 +123,19 @@ book:
 	@tools/book.sh
 
 install:
-	@DESTDIR='$(DESTDIR)' MAKE='$(MAKE)' tools/install.sh '$(PREFIX)'
+	@DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' tools/install.sh '$(PREFIX)'
+
+uninstall:
+	@tools/uninstall.sh '$(PREFIX)'
+
+dist:
+	@tools/dist.sh
+
+dist-check: dist
+	@tools/dist-check.sh
+
+deb:
+	@packaging/deb.sh
 
 # In memory if possible: a disk is not what is measured.
 bench: prerequisites

@@ -31,6 +31,7 @@ mod focus_model;
 mod foreign;
 mod generated;
 mod golden;
+mod installed;
 mod interop;
 mod io_bad_input; // records of files that cannot be right
 mod io_model; // phases of file I/O, in all forms

@@ -1,4 +1,4 @@
-//! Form of the scripts of `jobscripts/`.
+//! Form of scripts: those of `jobscripts/`, and of all that are run here.
 
 use crate::support::project;
 use std::path::PathBuf;
@@ -9,9 +9,13 @@ use skip::{Need, skip};
 /// How directives of batch systems begin.
 const DIRECTIVES: [&str; 4] = ["#SBATCH ", "#PBS ", "#BSUB ", "#flux: "];
 
-/// The scripts, by name.
+/// The scripts for batch systems, by name.
 fn scripts() -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(project("jobscripts")).unwrap().map(|entry| entry.unwrap().path());
+    scripts_in("jobscripts")
+}
+
+fn scripts_in(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(project(folder)).unwrap().map(|entry| entry.unwrap().path());
     let mut scripts: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|it| it == "sh")).collect();
     scripts.sort();
@@ -21,8 +25,12 @@ fn scripts() -> Vec<PathBuf> {
 
 #[test]
 fn scripts_are_clean_for_shellcheck() {
-    let shellcheck =
-        Command::new("shellcheck").args(scripts()).arg(project("tests/slurm/cluster.sh")).output();
+    let folders = ["jobscripts", "packaging", "tests/slurm", "tools"];
+    let shellcheck = Command::new("shellcheck")
+        .arg("--external-sources")
+        .args(folders.into_iter().flat_map(scripts_in))
+        .current_dir(project(""))
+        .output();
     let Ok(checked) = shellcheck else {
         skip(Need::System, "there is no shellcheck (Debian: shellcheck)");
         return;

@@ -1,0 +1,263 @@
+//! Installed files: where `make install` puts what, that others find it, and that `make uninstall` removes it; recipes for packages.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
+
+use crate::support::{fresh, project};
+use skip::{Need, skip};
+
+/// Stands for each program: writes its manual page, or records nothing and runs the program.
+const PROGRAM: &str = r#"#!/bin/sh
+case $1 in
+    -o) mkdir "$2" && shift 2 && exec "$@" ;;
+    *manual) mkdir -p "$2/man/man1" && echo >"$2/man/man1/${0##*/}.1" ;;
+esac
+"#;
+
+/// A directory of cargo in which everything seems to be built, and another one to install to.
+struct Installation {
+    directory: tempfile::TempDir,
+}
+
+impl Installation {
+    fn new() -> Installation {
+        let directory = fresh();
+        let release = directory.path().join("target/release");
+        fs::create_dir_all(&release).unwrap();
+        for name in ["replay-analyze", "replay-record", "replay-show"] {
+            fs::write(release.join(name), PROGRAM).unwrap();
+            fs::set_permissions(release.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        for name in ["libreplay_recorder.so", "libreplay_io.so", "THIRD-PARTY"] {
+            fs::write(release.join(name), "").unwrap();
+        }
+        // No source is newer, even if somebody writes one just now.
+        let stamp = fs::File::create(release.join("built")).unwrap();
+        stamp.set_modified(SystemTime::now() + Duration::from_secs(3600)).unwrap();
+        Installation { directory }
+    }
+
+    fn prefix(&self) -> PathBuf {
+        self.directory.path().join("prefix")
+    }
+
+    /// Runs a script of `tools/` for the prefix.
+    fn run(&self, script: &str, variables: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(project("tools").join(script));
+        command.arg(self.prefix()).env_remove("DESTDIR").env_remove("LIBDIR");
+        command.env("CARGO_TARGET_DIR", self.directory.path().join("target")).env("MAKE", "false");
+        command.envs(variables.iter().copied()).output().unwrap()
+    }
+
+    fn install(&self, variables: &[(&str, &str)]) {
+        let output = self.run("install.sh", variables);
+        assert!(output.status.success(), "{output:?}");
+    }
+}
+
+/// All files below a directory, by their paths in it.
+fn files(directory: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![directory.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            match entry.file_type().unwrap().is_dir() {
+                true => open.push(entry.path()),
+                false => {
+                    let path = entry.path();
+                    found.insert(path.strip_prefix(directory).unwrap().to_str().unwrap().to_string());
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn files_are_where_systems_look_for_them_and_can_be_read() {
+    let installation = Installation::new();
+    installation.install(&[("LIBDIR", "lib64")]);
+    let prefix = installation.prefix();
+    let files = files(&prefix);
+    for file in [
+        "bin/replay-analyze",
+        "bin/replay-record",
+        "bin/replay-show",
+        "include/replay/replay.f90",
+        "include/replay/replay.h",
+        "include/replay/replay.py",
+        "lib64/cmake/Replay/ReplayConfig.cmake",
+        "lib64/cmake/Replay/ReplayConfigVersion.cmake",
+        "lib64/pkgconfig/replay.pc",
+        "lib64/replay/libreplay_io.so",
+        "lib64/replay/libreplay_recorder.so",
+        "share/doc/replay/CHANGELOG.md",
+        "share/doc/replay/LICENSE-APACHE",
+        "share/doc/replay/LICENSE-MIT",
+        "share/doc/replay/README.md",
+        "share/doc/replay/THIRD-PARTY",
+        "share/doc/replay/docs/metrics.md",
+        "share/man/man1/replay-analyze.1",
+        "share/man/man1/replay-record.1",
+        "share/man/man1/replay-show.1",
+        "share/man/man5/replay-filter.5",
+        "share/man/man7/replay.7",
+        "share/replay/installed-files",
+        "share/replay/jobscripts/slurm-analyze.sh",
+        "share/replay/modules/replay.lua",
+        "share/replay/modules/replay.tcl",
+        "share/replay/schemas/replay-show.json",
+    ] {
+        assert!(files.contains(file), "no {file} in {files:?}");
+    }
+    // Documents refer to these.
+    for link in ["jobscripts/README.md", "docs/schemas/replay-show.json"] {
+        assert!(prefix.join("share/doc/replay").join(link).exists(), "{link}");
+    }
+    for file in &files {
+        let path = prefix.join(file);
+        assert!(path.metadata().unwrap().permissions().mode() & 0o444 == 0o444, "{file}");
+        let text = fs::read_to_string(path).unwrap_or_default();
+        for name in ["PREFIX", "LIBDIR", "VERSION"] {
+            assert!(!text.contains(&format!("@{name}@")), "{file}: {name} is not filled in");
+        }
+    }
+}
+
+#[test]
+fn later_version_leaves_nothing_of_an_earlier_one_and_uninstalling_nothing_but_files_of_others() {
+    let installation = Installation::new();
+    let prefix = installation.prefix();
+    installation.install(&[("LIBDIR", "lib64")]);
+    installation.install(&[]);
+    assert!(!prefix.join("lib64").exists() && prefix.join("lib/replay").exists());
+    fs::write(prefix.join("bin/other"), "").unwrap();
+    let removed = installation.run("uninstall.sh", &[]);
+    assert!(removed.status.success(), "{removed:?}");
+    assert_eq!(files(&prefix), BTreeSet::from(["bin/other".into()]));
+    assert_eq!(fs::read_dir(&prefix).unwrap().count(), 1, "directories are left");
+    let again = installation.run("uninstall.sh", &[]);
+    assert!(!again.status.success());
+    assert!(
+        String::from_utf8_lossy(&again.stderr).contains("make install has put nothing there"),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn packages_have_a_list_of_their_own_and_names_without_the_directory_that_they_are_made_in() {
+    let installation = Installation::new();
+    let stage = installation.directory.path().join("stage");
+    installation.install(&[("DESTDIR", stage.to_str().unwrap())]);
+    let prefix = installation.prefix();
+    assert!(!prefix.exists());
+    let below = stage.join(prefix.strip_prefix("/").unwrap());
+    assert!(!below.join("share/replay/installed-files").exists());
+    for file in
+        ["lib/pkgconfig/replay.pc", "lib/cmake/Replay/ReplayConfig.cmake", "share/replay/modules/replay.lua"]
+    {
+        let text = fs::read_to_string(below.join(file)).unwrap();
+        assert!(
+            text.contains(prefix.to_str().unwrap()) && !text.contains(stage.to_str().unwrap()),
+            "{file}: {text}"
+        );
+    }
+}
+
+#[test]
+fn header_is_found_by_pkg_config() {
+    let installation = Installation::new();
+    installation.install(&[]);
+    let ask = |argument: &str| {
+        let places = installation.prefix().join("lib/pkgconfig");
+        Command::new("pkg-config").args([argument, "replay"]).env("PKG_CONFIG_PATH", places).output()
+    };
+    let Ok(valid) = ask("--validate") else {
+        return skip(Need::Compiler, "there is no pkg-config (Debian: pkg-config)");
+    };
+    assert!(valid.status.success(), "{valid:?}");
+    let flags = String::from_utf8(ask("--cflags").unwrap().stdout).unwrap();
+    assert_eq!(flags.trim(), format!("-I{}", installation.prefix().join("include/replay").display()));
+    let version = String::from_utf8(ask("--modversion").unwrap().stdout).unwrap();
+    assert_eq!(version.trim(), env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn program_is_built_and_its_test_recorded_by_cmake() {
+    const LISTS: &str = "cmake_minimum_required(VERSION 3.10)
+project(example C)
+find_package(Replay 0.1 REQUIRED)
+add_executable(example example.c)
+target_link_libraries(example Replay::api)
+enable_testing()
+replay_record_test(NAME plain COMMAND example first)
+replay_record_test(NAME launched COMMAND env VARIABLE=1 $<TARGET_FILE:example> second)
+";
+    const SOURCE: &str = "#include <replay.h>
+int main(int count, char **words) { REPLAY_REGION_BEGIN(\"all\"); REPLAY_REGION_END(\"all\"); return count != 2; }
+";
+    let installation = Installation::new();
+    installation.install(&[]);
+    let example = installation.directory.path().join("example");
+    fs::create_dir(&example).unwrap();
+    fs::write(example.join("CMakeLists.txt"), LISTS).unwrap();
+    fs::write(example.join("example.c"), SOURCE).unwrap();
+    let run = |words: &[&str]| {
+        Command::new(words[0])
+            .args(&words[1..])
+            .current_dir(&example)
+            .env("CMAKE_PREFIX_PATH", installation.prefix())
+            .output()
+    };
+    let Ok(configured) = run(&["cmake", "-S", ".", "-B", "."]) else {
+        return skip(Need::Compiler, "there is no CMake (Debian: cmake)");
+    };
+    assert!(configured.status.success(), "{configured:?}");
+    // Twice: an experiment that is there is no obstacle.
+    for words in [&["cmake", "--build", "."][..], &["ctest"], &["ctest"]] {
+        let done = run(words).unwrap();
+        assert!(done.status.success(), "{words:?}: {done:?}");
+    }
+    assert!(example.join("plain.replay").is_dir() && example.join("launched.replay").is_dir());
+}
+
+#[test]
+fn manual_pages_of_files_are_well_formed() {
+    for page in ["replay.7", "replay-filter.5"] {
+        let page = project("manual/pages").join(page);
+        let checked = Command::new("man").args(["-l", "--warnings"]).arg(&page).output();
+        let Ok(checked) = checked else { return skip(Need::System, "there is no man (Debian: man-db)") };
+        assert!(checked.stderr.is_empty(), "{}", String::from_utf8_lossy(&checked.stderr));
+    }
+}
+
+/// What the recipes say that the sources say, too.
+#[test]
+fn recipes_are_of_this_version_and_compiler() {
+    let version = env!("CARGO_PKG_VERSION");
+    let rust = env!("CARGO_PKG_RUST_VERSION");
+    let easyconfig = format!("easybuild/Replay-{version}-GCCcore-14.3.0.eb");
+    let said = [
+        ("replay.spec", format!("Version:        {version}\n")),
+        ("spack/package.py", format!("version(\"{version}\", ")),
+        ("spack/package.py", format!("replay-{version}.tar.xz")),
+        ("spack/package.py", format!("\"rust@{rust}:\"")),
+        (&easyconfig, format!("version = '{version}'\n")),
+        (&easyconfig, format!("('Rust', '{rust}.0')")),
+    ];
+    for (recipe, words) in said {
+        let path = project("packaging").join(recipe);
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert!(text.contains(&words), "{}: no {words}", path.display());
+    }
+    let compile = "import sys\nfor path in sys.argv[1:]: compile(open(path).read(), path, 'exec')";
+    let recipes = ["spack/package.py", &easyconfig].map(|recipe| project("packaging").join(recipe));
+    let Ok(compiled) = Command::new("python3").args(["-c", compile]).args(recipes).output() else {
+        return skip(Need::Python, "there is no python3");
+    };
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+}

@@ -146,7 +146,8 @@ fn calls_that_the_program_makes_for_files_count_with_their_time() {
         let call = OpenCall { depth, region: 2, enter };
         let (thread, path, told) = (0, PathId::default(), FileAttributes::default());
         let time = enter;
-        let spot = Spot { thread, time, path, call: Some(call), is_in_mpi: false, told: &told, is_open: &|_| true };
+        let spot =
+            Spot { thread, time, path, call: Some(call), is_in_mpi: false, told: &told, is_open: &|_| true };
         for event in &events {
             feed.take(&trace, event, &Mappings::default(), &spot);
         }

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml)-1
+version=$(tools/version.sh)-1
 architecture=$(dpkg-architecture -qDEB_HOST_ARCH)
 libdir=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 maintainer="${DEBFULLNAME:-The Replay developers} <${DEBEMAIL:-$(id -un)@$(hostname -f)}>"
@@ -22,8 +22,8 @@ mkdir -p "$stage/DEBIAN"
 "${MAKE:-make}" --no-print-directory build-for-packages
 "${MAKE:-make}" --no-print-directory install DESTDIR="$stage" PREFIX=/usr LIBDIR="$libdir"
 
-# For statically linked programs: it is there only if somebody has built it.
-rm -f "$stage/usr/$libdir/replay/libreplay_recorder.a"
+# The recorder for statically linked programs and web pages of the documents are there only if somebody has made them.
+rm -rf "$stage/usr/$libdir/replay/libreplay_recorder.a" "$doc/html"
 strip --remove-section=.comment "$stage"/usr/bin/*
 strip --strip-unneeded --remove-section=.comment "$stage/usr/$libdir"/replay/*.so
 gzip -9n "$stage"/usr/share/man/*/*

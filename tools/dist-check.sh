@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-name=replay-$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml)
+name=replay-$(tools/version.sh)
 check=$PWD/target/dist/check
 installed=$check/installed
 rm -rf "$check"

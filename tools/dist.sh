@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-name=replay-$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml)
+name=replay-$(tools/version.sh)
 time=$(git log -1 --format=%ct)
 [ -z "$(git status --porcelain)" ] || echo "make dist: what is not committed is left out" >&2
 

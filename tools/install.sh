@@ -50,7 +50,7 @@ put() {
 }
 
 # fill DIRECTORY FILE…: likewise, with what is known only now
-version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml)
+version=$(tools/version.sh)
 quoted=$(printf '%s' "$prefix" | sed 's/[|&\\]/\\&/g')
 fill() {
     put 644 "$@"

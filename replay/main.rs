@@ -242,23 +242,32 @@ fn complain(error: &Error) {
     let _ = writeln!(stderr(), "replay-analyze: {error}");
 }
 
-/// Starts the exchange between processes, by the MPI library that was asked for, if one was; returns it with the default number of
-/// threads of each process.
+/// Starts the exchange between processes, by the MPI library that was asked for, if one was, or by none; returns it with the default
+/// number of threads of each process.
 fn start(asked: Option<&Path>) -> Result<(Box<dyn Exchange>, usize), Error> {
-    #[cfg(any(feature = "mpi", feature = "mpi-dlopen"))]
-    if let Some(processes) = replay::exchange::mpi::start(asked)? {
+    let is_none = asked.is_some_and(|asked| asked.as_os_str() == "none");
+    if !is_none && let Some(processes) = start_mpi(asked)? {
         return Ok((processes, 1));
-    }
-    #[cfg(not(any(feature = "mpi", feature = "mpi-dlopen")))]
-    if let Some(launched) = Launched::of_this_process().filter(|it| {
-        it.processes.is_some_and(|it| it > 1) && asked.is_none_or(|asked| asked.as_os_str() != "none")
-    }) {
-        return Err(Error::new(format!(
-            "{}, but this replay-analyze was built without MPI: start it once, with as many --threads as there are cores, or \
-             build it with an MPI",
-            launched.in_words()
-        )));
     }
     end_on_panic();
     Ok((Box::new(Solo), std::thread::available_parallelism().map_or(1, usize::from)))
+}
+
+/// Starts MPI if a launcher has started several processes.
+#[cfg(any(feature = "mpi", feature = "mpi-dlopen"))]
+fn start_mpi(asked: Option<&Path>) -> Result<Option<Box<dyn Exchange>>, Error> {
+    replay::exchange::mpi::start(asked)
+}
+
+/// Fails if a launcher has started several processes, as there is no MPI.
+#[cfg(not(any(feature = "mpi", feature = "mpi-dlopen")))]
+fn start_mpi(_: Option<&Path>) -> Result<Option<Box<dyn Exchange>>, Error> {
+    match Launched::of_this_process().filter(|it| it.processes.is_some_and(|it| it > 1)) {
+        None => Ok(None),
+        Some(launched) => Err(Error::new(format!(
+            "{}, but this replay-analyze was built without MPI: start it once, with as many --threads as there are cores, or \
+             build it with an MPI",
+            launched.in_words()
+        ))),
+    }
 }

@@ -60,14 +60,13 @@ struct Processes<C: Carrier> {
 }
 
 /// Starts MPI if a launcher has started this process; returns `None` otherwise, as that would take a third of a second
-/// for nothing, or if it has started one process in a step of a job. `asked` is the path of the library to use, or `none`
-/// for none; without it, that is the one that this program is linked with, or else one that is found.
+/// for nothing, or if it has started one process in a step of a job. `asked` is the path of the library to use; without
+/// it, that is the one that this program is linked with, or else one that is found.
 ///
 /// # Errors
 /// If there is no MPI, or the launcher is of another one: then each process would seem to be alone, or MPI would abort.
 pub fn start(asked: Option<&Path>) -> Result<Option<Box<dyn Exchange>>, Error> {
-    let is_none = asked.is_some_and(|asked| asked.as_os_str() == "none");
-    let Some(launched) = Launched::of_this_process().filter(|it| !is_none && !it.is_alone_in_step()) else {
+    let Some(launched) = Launched::of_this_process().filter(|it| !it.is_alone_in_step()) else {
         return Ok(None);
     };
     #[cfg(feature = "mpi")]

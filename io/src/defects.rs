@@ -68,8 +68,8 @@ impl Marks {
     }
 }
 
-/// Adds up all transfers of a file, that should begin with a block of so many bytes; of fewer than `small` bytes they are small. Returns what was read, if it
-/// is known where all of them lie.
+/// Adds up all transfers of a file, which should begin with a block of so many bytes; of fewer than `small` bytes they are small.
+/// Returns what was read, if it is known where all of them lie.
 pub(crate) fn add_up(
     transfers: &[Transfer],
     marks: &Marks,

@@ -13,7 +13,7 @@ const STEPS: u32 = 10_000;
 /// processes, pairs of them take their steps concurrently.
 pub(crate) fn print() -> Result<(), Box<dyn Error>> {
     let library = std::env::var_os("REPLAY_MPI").map(PathBuf::from);
-    let mut processes = mpi::start(library.as_deref())?.ok_or("start it with mpirun")?;
+    let mut processes = mpi::start(library.as_deref(), 1)?.ok_or("start it with mpirun")?;
     let (me, all) = (processes.worker(), processes.workers());
     let partner = me ^ 1;
     let empty = || vec![Vec::new(); all];

@@ -381,7 +381,12 @@ impl Cli {
         Some((form, self.node.unwrap_or_else(Node::this_machine)))
     }
 
-    /// Returns the options of the analysis; `threads` is used if the user does not give a number.
+    /// Returns the number of threads of a process, if the user gives one.
+    pub(crate) fn threads(&self) -> Option<usize> {
+        self.threads.map(usize::from)
+    }
+
+    /// Returns the options of the analysis, with so many threads of this process.
     pub(crate) fn options(&self, threads: usize) -> Options {
         Options {
             report: self.output.clone(),
@@ -393,7 +398,7 @@ impl Cli {
                 IoName::Map => Io::Map,
                 IoName::Read => Io::Read,
             },
-            threads: self.threads.map_or(threads, usize::from),
+            threads,
             memory: self.memory.map(|bytes| MemoryLimit { bytes, scratch: self.scratch.clone() }),
             causes: !self.no_root_causes,
             details: self.details.map(|place| match place {

@@ -43,7 +43,9 @@ fn main() -> ExitCode {
     ignore_limit_on_files();
     let cli = Cli::try_parse();
     // MPI starts before anything is printed, so that one process can print for all; it ends when `exchange` is dropped.
-    let (mut exchange, threads) = match start(cli::mpi_library(cli.as_ref().ok()).as_deref()) {
+    let asked = cli.as_ref().ok();
+    let started = start(cli::mpi_library(asked).as_deref(), asked.and_then(Cli::threads));
+    let (mut exchange, threads) = match started {
         Ok(started) => started,
         Err(error) => {
             // It is the same in all processes. Launchers end a job when its first process fails, and that must not be before the
@@ -242,26 +244,28 @@ fn complain(error: &Error) {
     let _ = writeln!(stderr(), "replay-analyze: {error}");
 }
 
-/// Starts the exchange between processes, by the MPI library that was asked for, if one was, or by none; returns it with the default
-/// number of threads of each process.
-fn start(asked: Option<&Path>) -> Result<(Box<dyn Exchange>, usize), Error> {
+/// Starts the exchange between processes, by the MPI library that was asked for, if one was, or by none; returns it with the number
+/// of threads of each process, which is the default if none was asked for.
+fn start(asked: Option<&Path>, threads: Option<usize>) -> Result<(Box<dyn Exchange>, usize), Error> {
     let is_none = asked.is_some_and(|asked| asked.as_os_str() == "none");
-    if !is_none && let Some(processes) = start_mpi(asked)? {
-        return Ok((processes, 1));
+    let of_process = threads.unwrap_or(1);
+    if !is_none && let Some(processes) = start_mpi(asked, of_process)? {
+        return Ok((processes, of_process));
     }
     end_on_panic();
-    Ok((Box::new(Solo), std::thread::available_parallelism().map_or(1, usize::from)))
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    Ok((Box::new(Solo), threads.unwrap_or_else(all)))
 }
 
 /// Starts MPI if a launcher has started several processes.
 #[cfg(any(feature = "mpi", feature = "mpi-dlopen"))]
-fn start_mpi(asked: Option<&Path>) -> Result<Option<Box<dyn Exchange>>, Error> {
-    replay::exchange::mpi::start(asked)
+fn start_mpi(asked: Option<&Path>, threads: usize) -> Result<Option<Box<dyn Exchange>>, Error> {
+    replay::exchange::mpi::start(asked, threads)
 }
 
 /// Fails if a launcher has started several processes, as there is no MPI.
 #[cfg(not(any(feature = "mpi", feature = "mpi-dlopen")))]
-fn start_mpi(_: Option<&Path>) -> Result<Option<Box<dyn Exchange>>, Error> {
+fn start_mpi(_: Option<&Path>, _: usize) -> Result<Option<Box<dyn Exchange>>, Error> {
     match Launched::of_this_process().filter(|it| it.processes.is_some_and(|it| it > 1)) {
         None => Ok(None),
         Some(launched) => Err(Error::new(format!(

@@ -57,10 +57,14 @@ fn analyses_of_the_list() {
 
     let Some(list) = std::env::var_os(LIST) else { return };
     let library = std::env::var_os("REPLAY_MPI").map(PathBuf::from);
-    let mut processes = replay::exchange::mpi::start(library.as_deref()).unwrap().expect("a launcher");
-    for line in std::fs::read_to_string(list).unwrap().lines() {
-        if let Err(error) = replay::analyze(&parse(line), processes.as_mut(), &mut Progress::silent()) {
-            panic!("{line}: {error}");
+    let list = std::fs::read_to_string(list).unwrap();
+    let analyses: Vec<Options> = list.lines().map(parse).collect();
+    let threads = analyses.iter().map(|options| options.threads).max().unwrap_or(1);
+    let mut processes =
+        replay::exchange::mpi::start(library.as_deref(), threads).unwrap().expect("a launcher");
+    for options in analyses {
+        if let Err(error) = replay::analyze(&options, processes.as_mut(), &mut Progress::silent()) {
+            panic!("{options:?}: {error}");
         }
     }
 }

@@ -61,22 +61,22 @@ struct Processes<C: Carrier> {
 
 /// Starts MPI if a launcher has started this process; returns `None` otherwise, as that would take a third of a second
 /// for nothing, or if it has started one process in a step of a job. `asked` is the path of the library to use; without
-/// it, that is the one that this program is linked with, or else one that is found.
+/// it, that is the one that this program is linked with, or else one that is found. `threads` is how many this process will have.
 ///
 /// # Errors
 /// If there is no MPI, or the launcher is of another one: then each process would seem to be alone, or MPI would abort.
-pub fn start(asked: Option<&Path>) -> Result<Option<Box<dyn Exchange>>, Error> {
+pub fn start(asked: Option<&Path>, threads: usize) -> Result<Option<Box<dyn Exchange>>, Error> {
     let Some(launched) = Launched::of_this_process().filter(|it| !it.is_alone_in_step()) else {
         return Ok(None);
     };
     #[cfg(feature = "mpi")]
     if asked.is_none() {
-        return join(&launched, rsmpi::library(), rsmpi::start).map(Some);
+        return join(&launched, threads, rsmpi::library(), rsmpi::start).map(Some);
     }
     #[cfg(feature = "mpi-dlopen")]
     {
         let (mpi, library) = search::open(&launched, asked)?;
-        join(&launched, library, || opened::start(mpi)).map(Some)
+        join(&launched, threads, library, || opened::start(mpi)).map(Some)
     }
     #[cfg(not(feature = "mpi-dlopen"))]
     Err(Error::new(misfits::cannot_open(&rsmpi::library())))
@@ -85,6 +85,7 @@ pub fn start(asked: Option<&Path>) -> Result<Option<Box<dyn Exchange>>, Error> {
 /// Joins the other processes through a library that `start` starts.
 fn join<C: Carrier>(
     launched: &Launched,
+    threads: usize,
     library: Library,
     start: impl FnOnce() -> Result<C, Error>,
 ) -> Result<Box<dyn Exchange>, Error> {
@@ -97,7 +98,7 @@ fn join<C: Carrier>(
         return Err(Error::new(misfits::alone(launched, &library)));
     }
     abort_on_panic(carrier.aborter());
-    let waiting = Waiting::new();
+    let waiting = Waiting::new(threads);
     let (patience, sent) = (Patience::default(), VecDeque::new());
     let mut processes = Processes { carrier, library, worker, workers, waiting, patience, sent };
     processes.introduce();

@@ -1,5 +1,5 @@
-//! Waiting for messages: a process with a core of its own polls, so that a message costs a microsecond; where
-//! processes share cores, it yields its core at once, and is woken when a message has arrived.
+//! Waiting for messages: a process with a core for each of its threads polls, so that a message costs a microsecond;
+//! where threads share cores, it yields its core at once, and is woken when a message has arrived.
 //!
 //! MPI cannot wake a process: its libraries poll, too. So the sender of a message to a process of the same
 //! node also rings its *alarm*, a datagram socket. Nothing depends on it: a sleeping process also polls now
@@ -48,6 +48,8 @@ pub(super) struct Placement {
     network: u64,
     /// Id of its alarm; 0 if it has none.
     alarm: u64,
+    /// Number of its threads, which all want a processor.
+    threads: u64,
     /// The processors that it may run on.
     processors: [u64; Placement::PROCESSORS],
 }
@@ -57,10 +59,10 @@ impl Placement {
     const PROCESSORS: usize = CpuSet::MAX_CPU / 64;
 
     /// Number of words of [`encode`](Place::encode).
-    pub(super) const WORDS: usize = Placement::PROCESSORS + 3;
+    pub(super) const WORDS: usize = Placement::PROCESSORS + 4;
 
-    /// The place of this process, with its alarm.
-    fn new(alarm: u64) -> Placement {
+    /// The place of this process, with its alarm and its number of threads.
+    fn new(alarm: u64, threads: usize) -> Placement {
         let hash = |bytes: &[u8]| {
             let mut hasher = FxBuildHasher.build_hasher();
             hasher.write(bytes);
@@ -82,21 +84,23 @@ impl Placement {
             machine: hash(&machine.unwrap_or_default()),
             network: hash(network.as_os_str().as_encoded_bytes()),
             alarm,
+            threads: threads as u64,
             processors,
         }
     }
 
     /// Encodes it in words.
     pub(super) fn encode(&self) -> Vec<u64> {
-        let mut words = vec![self.machine, self.network, self.alarm];
+        let mut words = vec![self.machine, self.network, self.alarm, self.threads];
         words.extend(self.processors);
         words
     }
 
     /// Decodes the words of [`encode`](Place::encode).
     pub(super) fn decode(words: &[u64]) -> Placement {
-        let processors = std::array::from_fn(|at| words[3 + at]);
-        Placement { machine: words[0], network: words[1], alarm: words[2], processors }
+        let processors = std::array::from_fn(|at| words[4 + at]);
+        let [machine, network, alarm, threads] = [words[0], words[1], words[2], words[3]];
+        Placement { machine, network, alarm, threads, processors }
     }
 }
 
@@ -105,10 +109,11 @@ fn count(processors: &[u64]) -> u32 {
     processors.iter().map(|word| word.count_ones()).sum()
 }
 
-/// Number of processes of one machine, and of the processors that they may run on.
+/// Number of processes of one machine, of their threads, and of the processors that they may run on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Share {
     processes: usize,
+    threads: u64,
     processors: usize,
 }
 
@@ -120,7 +125,8 @@ impl Share {
         for other in here.clone() {
             processors.iter_mut().zip(other.processors).for_each(|(all, word)| *all |= word);
         }
-        Share { processes: here.count(), processors: count(&processors) as usize }
+        let threads = here.clone().map(|other| other.threads).sum();
+        Share { processes: here.count(), threads, processors: count(&processors) as usize }
     }
 
     /// Whether there are very many processes on each processor.
@@ -128,17 +134,17 @@ impl Share {
         self.processes > MANY * self.processors
     }
 
-    /// Whether processes of a machine share processors: there are fewer processors than processes, or several
-    /// processes were bound to the same few.
+    /// Whether the threads of a machine share processors: there are fewer processors than threads, or several processes
+    /// were bound to the same few.
     fn is_crowded(self, place: &Placement, places: &[Placement]) -> bool {
-        let mut bound: BTreeMap<[u64; Placement::PROCESSORS], usize> = BTreeMap::new();
+        let mut bound: BTreeMap<[u64; Placement::PROCESSORS], u64> = BTreeMap::new();
         for other in places.iter().filter(|other| other.machine == place.machine) {
-            *bound.entry(other.processors).or_default() += 1;
+            *bound.entry(other.processors).or_default() += other.threads;
         }
-        let is_full = |(processors, &processes): (&[u64; Placement::PROCESSORS], &usize)| {
-            processes > count(processors) as usize
+        let is_full = |(processors, &threads): (&[u64; Placement::PROCESSORS], &u64)| {
+            threads > count(processors).into()
         };
-        self.processes > self.processors || bound.iter().any(is_full)
+        self.threads > self.processors as u64 || bound.iter().any(is_full)
     }
 }
 
@@ -172,11 +178,12 @@ fn hang_up() -> Option<(u64, UnixDatagram)> {
 }
 
 impl Waiting {
-    /// Initial state of a process that does not know the others yet.
-    pub(super) fn new() -> Waiting {
+    /// Initial state of a process with so many threads that does not know the others yet.
+    pub(super) fn new(threads: usize) -> Waiting {
         let (number, alarm) = hang_up().unzip();
-        let place = Placement::new(number.unwrap_or(0));
-        let share = Share { processes: 1, processors: count(&place.processors) as usize };
+        let place = Placement::new(number.unwrap_or(0), threads);
+        let share =
+            Share { processes: 1, threads: place.threads, processors: count(&place.processors) as usize };
         Waiting { share, is_crowded: true, alarm, bell: None, alarms: Vec::new(), place }
     }
 
@@ -236,13 +243,13 @@ impl Waiting {
 
     /// Describes how the processes of this machine wait.
     pub(super) fn describe(&self) -> String {
-        let Share { processes, processors } = self.share;
+        let Share { processes, threads, processors } = self.share;
         let mut text = String::new();
         let _ = match self.is_crowded {
-            false => write!(text, "waits by looking: a processor for each process of this node"),
-            true => write!(text, "waits asleep: processes of this node share processors"),
+            false => write!(text, "waits by looking: a processor for each thread of this node"),
+            true => write!(text, "waits asleep: threads of this node share processors"),
         };
-        let _ = write!(text, " ({processes} processes, {processors} processors)");
+        let _ = write!(text, " ({processes} processes, {threads} threads, {processors} processors)");
         text
     }
 }
@@ -262,7 +269,7 @@ mod tests {
     fn place(machine: u64, processors: u64) -> Placement {
         let mut words = [0; Placement::PROCESSORS];
         words[0] = processors;
-        Placement { machine, network: 1, alarm: 0, processors: words }
+        Placement { machine, network: 1, alarm: 0, threads: 1, processors: words }
     }
 
     fn is_crowded(places: &[Placement]) -> bool {
@@ -279,8 +286,16 @@ mod tests {
     }
 
     #[test]
+    fn processes_with_more_threads_than_there_are_processors_wait_asleep() {
+        let of_two_threads = |processors| Placement { threads: 2, ..place(1, processors) };
+        assert!(!is_crowded(&[of_two_threads(0b1111), of_two_threads(0b1111)]));
+        assert!(is_crowded(&[of_two_threads(0b11), of_two_threads(0b11)]));
+        assert!(is_crowded(&[of_two_threads(0b01), of_two_threads(0b1110)]));
+    }
+
+    #[test]
     fn places_come_back_from_their_words() {
-        let place = Placement::new(7);
+        let place = Placement::new(7, 3);
         assert!(count(&place.processors) > 0);
         assert_eq!(place.encode().len(), Placement::WORDS);
         assert_eq!(Placement::decode(&place.encode()), place);
@@ -288,8 +303,8 @@ mod tests {
 
     #[test]
     fn alarm_wakes_who_sleeps() {
-        let mut one = Waiting::new();
-        let mut other = Waiting::new();
+        let mut one = Waiting::new(1);
+        let mut other = Waiting::new(1);
         let mut places = [one.place(), other.place()];
         places.iter_mut().for_each(|place| place.processors = [0; Placement::PROCESSORS]);
         one.learn(&places);

@@ -19,6 +19,7 @@ mod file_libraries; // phases of programs that use HDF5 and PnetCDF
 mod file_metadata; // calls that name files by their paths say which, and those that are not recorded nothing
 mod file_places; // places of transfers in files are those that the program itself writes down
 mod file_records; // records of files have the program's values
+mod file_storage; // where files are, and in which blocks, is what the system says
 mod file_streams; // one operation on a stream stands for many calls, and none is lost
 mod iterations; // iterations of a loop that is found while the program runs are the same on all ranks
 mod linked; // a recorder that is linked into a program leaves the trace of a preloaded one

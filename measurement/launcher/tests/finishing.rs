@@ -152,6 +152,7 @@ fn threads_regions_samples_and_everything_shared_are_defined() {
             key: 400,
             path: "/tmp/out".into(),
             communicator: 0,
+            storage: None,
         }));
         rank.write(JournalRecord::Topology(Topology {
             communicator: 0,

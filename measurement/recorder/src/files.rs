@@ -14,6 +14,7 @@ use crate::hints::Hints;
 use crate::levels::Zeroed;
 use crate::next::symbol;
 use crate::process::Process;
+use crate::storage;
 
 /// A file that is open. Several threads may use one at the same time.
 pub(crate) struct File {
@@ -115,6 +116,8 @@ impl Files {
         opened: OpenedFile,
     ) {
         let OpenedFile { path, is_deleted_on_close, identity } = opened;
+        // Whoever else has opened it has the same file.
+        let storage = (communicator.rank() == 0).then(|| storage::of_path(path.as_bytes())).flatten();
         let deleted = if is_deleted_on_close { self.insert_deleted(process, path.clone()) } else { KEPT };
         self.known.insert(handle, |file| {
             file.number.store(number, Ordering::Relaxed);
@@ -129,6 +132,7 @@ impl Files {
             key,
             path,
             communicator: communicator.number(),
+            storage,
         }));
     }
 
@@ -148,7 +152,7 @@ impl Files {
     /// Adds a file that MPI has deleted, or will delete. Returns its number, which no handle has.
     pub(crate) fn insert_deleted(&self, process: &Process, path: String) -> u32 {
         let file = self.next_named();
-        let named = journal::NamedFile { file, path, is_posix: false, is_directory: false };
+        let named = journal::NamedFile { file, path, is_posix: false, is_directory: false, storage: None };
         process.append(&JournalRecord::NamedFile(named));
         file
     }

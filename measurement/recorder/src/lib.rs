@@ -8,7 +8,7 @@
 //! | `openmp`, `posix`, `stdio` | likewise: constructs of OpenMP, files and streams of the C library |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | counts instead of events if the program is profiled |
-//! | `communicators`, `neighborhoods`, `groups`, `requests`, `partitions`, `windows`, `pending`, `files`, `datatypes`, `shapes`, `hints`, `volumes` | MPI's objects |
+//! | `communicators`, `neighborhoods`, `groups`, `requests`, `partitions`, `windows`, `pending`, `files`, `storage`, `datatypes`, `shapes`, `hints`, `volumes` | MPI's objects |
 //! | `clock`, `synchronize`, `rounds`, `iterations` | time, clock offsets, parts of a run |
 //! | `handles`, `shared`, `levels` | tables that threads share: by handles of MPI, by other keys, and their slots |
 //! | `texts` | strings that events refer to |
@@ -65,6 +65,7 @@ mod shared;
 mod start;
 #[cfg(posix)]
 mod stdio;
+mod storage;
 mod synchronize;
 mod texts;
 mod thread;

@@ -28,6 +28,7 @@ use crate::peers;
 use crate::process::{self, OwnMpi, Prepared, Process};
 use crate::record;
 use crate::sessions::Session;
+use crate::storage;
 use crate::synchronize::{self, Clocks};
 use crate::thread;
 use crate::volumes::ROOT_NONE;
@@ -376,6 +377,8 @@ fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u6
             estimate,
             keep: !estimate || output.is_some(),
         }));
+    } else {
+        storage::append_mounts(process);
     }
     iterations::begin(process);
     if process.has_world() {

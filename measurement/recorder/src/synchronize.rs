@@ -35,6 +35,13 @@ pub(crate) struct Clocks {
     next_asked: AtomicU64,
 }
 
+impl Clocks {
+    /// Whether the process with that rank is the first one of those that read its clock, which are on one host.
+    pub(crate) fn is_leader(&self, rank: u32) -> bool {
+        self.leader == rank
+    }
+}
+
 /// Finds out which processes read the same clock. To be called by all processes.
 pub(crate) fn find_clocks(mpi: &Mpi, communicator: usize, rank: u32, size: u32) -> Clocks {
     let domain = clock::domain();

@@ -99,6 +99,14 @@ pub enum JournalRecord {
     Descriptor(Descriptor),
     /// A file that events name without a handle.
     NamedFile(NamedFile),
+    /// A handle that stands for all files, for calls that flush all of them.
+    AllFiles {
+        /// Its number in the process, as in [`JournalRecord::Descriptor`].
+        handle: u32,
+    },
+    /// A file system that is mounted on the host, in the order in which the system lists them. Recorded by one process of
+    /// each host.
+    Mount(Mount),
     /// A string that events refer to.
     Text {
         /// Its number: the first is behind the program's arguments, of which the first is 1, and each next one is one
@@ -232,6 +240,9 @@ pub struct File {
     pub path: String,
     /// Number of its communicator.
     pub communicator: u32,
+    /// How it is stored. Recorded by the first member of the communicator.
+    #[serde(default)]
+    pub storage: Option<Storage>,
 }
 
 /// A file was opened by a function of the C library.
@@ -251,6 +262,9 @@ pub struct Descriptor {
     /// Whether it is a stream of ISO C.
     #[serde(default)]
     pub is_stream: bool,
+    /// How it is stored.
+    #[serde(default)]
+    pub storage: Option<Storage>,
 }
 
 /// A file that was deleted, will be when it is closed, or that a call was for by its path.
@@ -266,6 +280,40 @@ pub struct NamedFile {
     /// Whether it is a directory.
     #[serde(default)]
     pub is_directory: bool,
+    /// How it is stored, if it was there and somebody has asked.
+    #[serde(default)]
+    pub storage: Option<Storage>,
+}
+
+/// How a file is stored.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Storage {
+    /// Its path without links, if that is another one.
+    pub real_path: Option<String>,
+    /// Bytes of a block of the file system (`st_blksize`).
+    pub block: u64,
+    /// Its stripes on Lustre, if they are known.
+    pub stripes: Option<Stripes>,
+}
+
+/// The stripes of a file on Lustre.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Stripes {
+    /// Bytes of one.
+    pub size: u64,
+    /// On how many devices they are.
+    pub count: u64,
+}
+
+/// A file system that is mounted.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Mount {
+    /// What is mounted: a device, or a name of the file system's own.
+    pub source: String,
+    /// Where.
+    pub point: String,
+    /// The kind of file system.
+    pub kind: String,
 }
 
 /// A Cartesian topology of a communicator.

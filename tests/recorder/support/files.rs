@@ -11,7 +11,7 @@ pub(crate) type Handles = BTreeMap<u32, Handle>;
 /// A handle of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Handle {
-    /// The name of the file without its folders.
+    /// The name of the file without its folders; empty if it stands for all files.
     pub(crate) file: String,
     /// The paradigm of file access.
     pub(crate) paradigm: String,
@@ -39,7 +39,8 @@ pub(crate) fn handles(experiment: &Path) -> Handles {
         Definition::IoHandle { reference, file, io_paradigm, parent, .. } => {
             let parent = Some(parent).filter(|&parent| parent != UNDEFINED);
             let paradigm = paradigms[&io_paradigm].clone();
-            handles.insert(reference, Handle { file: files[&file].clone(), paradigm, parent });
+            let file = if file == UNDEFINED { String::new() } else { files[&file].clone() };
+            handles.insert(reference, Handle { file, paradigm, parent });
         }
         _ => {}
     });

@@ -4,8 +4,9 @@
 //! names of communicators, paradigms, groups without names.
 
 use super::clock::TraceClock;
-use super::communicators::{FileAccess, LocalNumbers, Numbers, SharedObjects};
+use super::communicators::{LocalNumbers, Numbers, SharedObjects};
 use super::contexts::{Contexts, NO_CONTEXT};
+use super::files::{FileAccess, Files};
 use super::members;
 use super::strings::Strings;
 use super::teams::Teams;
@@ -178,7 +179,7 @@ fn define(content: &Content<'_>, strings: &mut Strings, records: &mut Definition
     groups(content, strings, records);
     communicators(content.shared, strings, records);
     topologies(content.shared, strings, records);
-    files(content.shared, strings, records);
+    files(content, strings, records);
     attributes(strings, records);
     if content.has_contexts {
         contexts(content.contexts, content.sample, strings, records);
@@ -217,13 +218,21 @@ fn system_tree(content: &Content<'_>, strings: &mut Strings, records: &mut Defin
     }
 }
 
+/// The reference of the node of the system tree that stands for the machine.
+const MACHINE_NODE: u32 = 0;
+
+/// Returns the reference of the node of the system tree that stands for a host, by its position.
+fn node_of_host(host: u32) -> u32 {
+    MACHINE_NODE + 1 + host
+}
+
 fn locations(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     for (rank, host) in (0..).zip(content.host_of) {
         records.add(Definition::LocationGroup {
             reference: rank,
             name: strings.number(&format!("MPI Rank {rank}")),
             location_group_type: LocationGroupType::PROCESS,
-            system_tree_parent: host.map_or(0, |host| host + 1),
+            system_tree_parent: host.map_or(MACHINE_NODE, node_of_host),
             creating_location_group: UNDEFINED,
         });
     }
@@ -356,14 +365,55 @@ const MPI_IO: u8 = 0;
 const POSIX: u8 = 1;
 const ISO_C: u8 = 2;
 
-fn files(shared: &SharedObjects, strings: &mut Strings, records: &mut DefinitionList<'_>) {
+fn files(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionList<'_>) {
+    let files = &content.shared.files;
+    if files.list.is_empty() && files.handles.is_empty() {
+        return;
+    }
+    io_paradigms(files, strings, records);
+    for (reference, file) in (0..).zip(&files.list) {
+        let name = strings.number(&file.path);
+        let host = file.host.as_ref().and_then(|host| content.hosts.iter().position(|known| known == host));
+        let scope = host.map_or(UNDEFINED, |host| node_of_host(host as u32));
+        records.add(match file.is_directory {
+            true => Definition::IoDirectory { reference, name, scope },
+            false => Definition::IoRegularFile { reference, name, scope },
+        });
+        for (name, value) in &file.properties {
+            records.add(Definition::IoFileProperty {
+                io_file: reference,
+                name: strings.number(name),
+                value: Value::string(strings.number(value)),
+            });
+        }
+    }
+    for (reference, handle) in (0..).zip(&files.handles) {
+        /// OTF2's `IoHandleFlag` of a handle that stands for all files.
+        const ALL_PROXY: u32 = 2;
+        records.add(Definition::IoHandle {
+            reference,
+            name: 0,
+            file: handle.file.unwrap_or(UNDEFINED),
+            io_paradigm: match handle.access {
+                FileAccess::Mpi(_) => MPI_IO,
+                FileAccess::Posix => POSIX,
+                FileAccess::IsoC => ISO_C,
+            },
+            io_handle_flags: if handle.file.is_none() { ALL_PROXY } else { 0 },
+            comm: match handle.access {
+                FileAccess::Mpi(communicator) => communicator,
+                FileAccess::Posix | FileAccess::IsoC => UNDEFINED,
+            },
+            parent: handle.parent.unwrap_or(UNDEFINED),
+        });
+    }
+}
+
+fn io_paradigms(files: &Files, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     const SERIAL: u8 = 0;
     const PARALLEL: u8 = 1;
     /// OTF2's flag of what the operating system provides.
     const OS: u32 = 1;
-    if shared.paths.len() == 0 {
-        return;
-    }
     let mut paradigm = |reference, identification, name, io_paradigm_class, io_paradigm_flags| {
         records.add(Definition::IoParadigm {
             reference,
@@ -376,36 +426,11 @@ fn files(shared: &SharedObjects, strings: &mut Strings, records: &mut Definition
     };
     // Files that MPI has deleted only have its paradigm, too.
     paradigm(MPI_IO, "MPI-IO", "MPI I/O", PARALLEL, 0);
-    if shared.has_posix {
+    if files.has_posix {
         paradigm(POSIX, "POSIX", "POSIX I/O", SERIAL, OS);
     }
-    if shared.handles.iter().any(|handle| handle.access == FileAccess::IsoC) {
+    if files.handles.iter().any(|handle| handle.access == FileAccess::IsoC) {
         paradigm(ISO_C, "ISOC", "ISO C I/O", SERIAL, 0);
-    }
-    for (reference, path) in (0..).zip(shared.paths.iter()) {
-        let name = strings.number(path);
-        records.add(match shared.directories.contains(&reference) {
-            true => Definition::IoDirectory { reference, name, scope: UNDEFINED },
-            false => Definition::IoRegularFile { reference, name, scope: UNDEFINED },
-        });
-    }
-    for (reference, handle) in (0..).zip(&shared.handles) {
-        records.add(Definition::IoHandle {
-            reference,
-            name: 0,
-            file: handle.file,
-            io_paradigm: match handle.access {
-                FileAccess::Mpi(_) => MPI_IO,
-                FileAccess::Posix => POSIX,
-                FileAccess::IsoC => ISO_C,
-            },
-            io_handle_flags: 0,
-            comm: match handle.access {
-                FileAccess::Mpi(communicator) => communicator,
-                FileAccess::Posix | FileAccess::IsoC => UNDEFINED,
-            },
-            parent: handle.parent.unwrap_or(UNDEFINED),
-        });
     }
 }
 

@@ -1,14 +1,14 @@
-//! Communicators, windows and files: numbers of processes become global numbers by the objects' keys.
+//! Communicators, windows and topologies: numbers of processes become global numbers by the objects' keys.
 //!
 //! Numbers are given in the order of ranks, and of each rank's numbers: the same journals give the same
 //! archive.
 
+use super::files::{self, Files};
 use super::journals::Process;
 use super::members::{self, Groups};
 use super::notices::Notices;
-use super::strings::Strings;
 use super::teams::{self, Teams};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 /// The number of `MPI_COMM_WORLD` in journals.
 pub(crate) const WORLD: u32 = 0;
@@ -36,28 +36,6 @@ pub(crate) struct Window {
     pub(crate) communicator: u32,
 }
 
-/// A handle of a file; its number is its position.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Handle {
-    /// Number of its file.
-    pub(crate) file: u32,
-    /// The library that it is of.
-    pub(crate) access: FileAccess,
-    /// The handle of MPI-IO or ISO C in whose call it was opened.
-    pub(crate) parent: Option<u32>,
-}
-
-/// A library that files are opened with.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum FileAccess {
-    /// MPI-IO, with the communicator.
-    Mpi(u32),
-    /// POSIX: there is a descriptor.
-    Posix,
-    /// ISO C: there is a stream, on a descriptor.
-    IsoC,
-}
-
 /// A Cartesian topology.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Topology {
@@ -74,13 +52,7 @@ pub(crate) struct SharedObjects {
     pub(crate) groups: Groups,
     pub(crate) communicators: Vec<Communicator>,
     pub(crate) windows: Vec<Window>,
-    pub(crate) handles: Vec<Handle>,
-    /// Paths of files by their numbers.
-    pub(crate) paths: Strings,
-    /// Numbers of those that are directories.
-    pub(crate) directories: BTreeSet<u32>,
-    /// Whether functions of the C library have done something with files.
-    pub(crate) has_posix: bool,
+    pub(crate) files: Files,
     pub(crate) topologies: Vec<Topology>,
     pub(crate) teams: Teams,
     pub(crate) of: Vec<LocalNumbers>,
@@ -113,8 +85,7 @@ pub(crate) fn share(processes: &[Process], notices: &mut Notices) -> SharedObjec
     }
     share_communicators(&mut shared, processes, size, notices);
     share_windows(&mut shared, processes, notices);
-    share_files(&mut shared, processes, notices);
-    share_descriptors(&mut shared, processes, notices);
+    shared.files = files::share(processes, &mut shared.of, notices);
     share_topologies(&mut shared, processes, notices);
     for (process, known) in processes.iter().zip(&mut shared.of) {
         for (&local, ranges) in &process.groups {
@@ -250,61 +221,6 @@ fn share_windows(shared: &mut SharedObjects, processes: &[Process], notices: &mu
     }
 }
 
-fn share_files(shared: &mut SharedObjects, processes: &[Process], notices: &mut Notices) {
-    let mut numbers: HashMap<u64, u32> = HashMap::new();
-    for (at, process) in processes.iter().enumerate() {
-        for (&local, file) in &process.files {
-            let Some(&communicator) = shared.of[at].communicators.get(&file.communicator) else {
-                let text = format!("file {local} has an unknown communicator {}", file.communicator);
-                notices.loss(process.rank, text);
-                continue;
-            };
-            let number = *numbers.entry(file.key).or_insert_with(|| {
-                let file = shared.paths.number(&file.path);
-                shared.handles.push(Handle { file, access: FileAccess::Mpi(communicator), parent: None });
-                shared.handles.len() as u32 - 1
-            });
-            shared.of[at].handles.insert(local, number);
-        }
-        for (&local, named) in &process.named {
-            let file = shared.paths.number(&named.path);
-            shared.of[at].files.insert(local, file);
-            shared.has_posix |= named.is_posix;
-            if named.is_directory {
-                shared.directories.insert(file);
-            }
-        }
-    }
-}
-
-/// Adds the handles of functions of the C library. Processes share a handle if the library, the file, the descriptor
-/// and the handle above are the same.
-fn share_descriptors(shared: &mut SharedObjects, processes: &[Process], notices: &mut Notices) {
-    let mut numbers: HashMap<(FileAccess, u32, u32, Option<u32>), u32> = HashMap::new();
-    for (at, process) in processes.iter().enumerate() {
-        // Handles above have lower numbers: they are known.
-        for (&local, opened) in &process.descriptors {
-            if process.files.contains_key(&local) {
-                notices.note(process.rank, format!("handle {local} is of two files"));
-                continue;
-            }
-            let file = shared.paths.number(&opened.path);
-            if opened.is_directory {
-                shared.directories.insert(file);
-            }
-            // MPI has refused to open the file if it has no handle in the end.
-            let parent = opened.parent.and_then(|parent| shared.of[at].handles.get(&parent).copied());
-            let access = if opened.is_stream { FileAccess::IsoC } else { FileAccess::Posix };
-            let number = *numbers.entry((access, file, opened.descriptor, parent)).or_insert_with(|| {
-                shared.handles.push(Handle { file, access, parent });
-                shared.handles.len() as u32 - 1
-            });
-            shared.of[at].handles.insert(local, number);
-            shared.has_posix |= access == FileAccess::Posix;
-        }
-    }
-}
-
 fn share_topologies(shared: &mut SharedObjects, processes: &[Process], notices: &mut Notices) {
     let mut positions: BTreeMap<u32, usize> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
@@ -420,79 +336,12 @@ mod tests {
     }
 
     #[test]
-    fn file_that_is_opened_and_deleted_is_one_file() {
-        let mut processes = [process(0, &[]), process(1, &[])];
-        processes[0]
-            .files
-            .insert(0, journal::File { handle: 0, key: 2, path: "/f".into(), communicator: WORLD });
-        let named = |file, path: &str, is_directory| {
-            let path = path.into();
-            (file, journal::NamedFile { file, path, is_posix: false, is_directory })
-        };
-        processes[1].named.extend([named(0, "/g", true), named(1, "/f", false)]);
-        let shared = share(&processes, &mut Notices::default());
-        assert_eq!(shared.handles, [Handle { file: 0, access: FileAccess::Mpi(WORLD), parent: None }]);
-        assert!(!shared.has_posix && shared.directories == BTreeSet::from([1]));
-        assert_eq!(shared.of[1].files, Numbers::from([(0, 1), (1, 0)]));
-        assert!(shared.paths.iter().eq(["/f", "/g"]));
-    }
-
-    #[test]
-    fn descriptors_of_a_file_below_one_handle_of_mpi_are_one() {
-        let descriptor = |handle, path: &str, descriptor, parent| {
-            (
-                handle,
-                journal::Descriptor {
-                    handle,
-                    path: path.into(),
-                    descriptor,
-                    parent,
-                    is_directory: path == "/d",
-                    is_stream: handle == 9,
-                },
-            )
-        };
-        let mut processes = [process(0, &[]), process(1, &[])];
-        for (process, number) in processes.iter_mut().zip([0, 4]) {
-            let file = journal::File { handle: number, key: 2, path: "/f".into(), communicator: WORLD };
-            process.files.insert(number, file);
-            // Below a handle of MPI, by itself, below one that MPI has not opened in the end, a directory.
-            process.descriptors.extend([
-                descriptor(10, "/f", 7, Some(number)),
-                descriptor(11, "/f", 7, None),
-                descriptor(12, "/f", 8, Some(99)),
-                descriptor(13, "/d", 9, None),
-                // A stream, and the descriptor below it.
-                descriptor(9, "/f", 7, None),
-                descriptor(14, "/f", 7, Some(9)),
-            ]);
-        }
-        let shared = share(&processes, &mut Notices::default());
-        let handle = |access, file, parent| Handle { file, access, parent };
-        let posix = |file, parent| handle(FileAccess::Posix, file, parent);
-        assert_eq!(
-            shared.handles,
-            [
-                handle(FileAccess::Mpi(WORLD), 0, None),
-                handle(FileAccess::IsoC, 0, None),
-                posix(0, Some(0)),
-                posix(0, None),
-                posix(0, None),
-                posix(1, None),
-                posix(0, Some(1)),
-            ]
-        );
-        let numbers = [(4, 0), (9, 1), (10, 2), (11, 3), (12, 4), (13, 5), (14, 6)];
-        assert_eq!(shared.of[1].handles, Numbers::from(numbers));
-        assert!(shared.has_posix && shared.directories == BTreeSet::from([1]));
-    }
-
-    #[test]
     fn windows_files_and_topologies_follow_their_communicators() {
         let mut processes = [process(0, &[]), process(1, &[])];
         for (process, communicator) in processes.iter_mut().zip([0, 9]) {
             process.windows.insert(7, journal::Window { window: 7, key: 1, communicator, name: "w".into() });
-            process.files.insert(3, journal::File { handle: 3, key: 2, path: "/f".into(), communicator });
+            let file = journal::File { handle: 3, key: 2, path: "/f".into(), communicator, storage: None };
+            process.files.insert(3, file);
             process.topologies.push(journal::Topology {
                 communicator,
                 extents: vec![2, 2],

@@ -6,7 +6,7 @@
 use super::notices::Notices;
 use crate::Error;
 use recording::journal::{
-    ClockCalibration, ClockOffset, Communicator, Descriptor, File, JournalRecord, LoopSearch, Module,
+    ClockCalibration, ClockOffset, Communicator, Descriptor, File, JournalRecord, LoopSearch, Module, Mount,
     NamedFile, ProfileRequest, Region, Topology, Window,
 };
 use recording::layout;
@@ -57,6 +57,10 @@ pub(crate) struct Process {
     pub(crate) descriptors: BTreeMap<u32, Descriptor>,
     /// Files that events name without a handle.
     pub(crate) named: BTreeMap<u32, NamedFile>,
+    /// The number of the handle that stands for all files, if there is one.
+    pub(crate) all_files: Option<u32>,
+    /// What its host has mounted, if it has told that.
+    pub(crate) mounts: Vec<Mount>,
     /// Strings that events refer to, behind those of program and arguments.
     pub(crate) texts: Vec<String>,
     pub(crate) topologies: Vec<Topology>,
@@ -250,6 +254,8 @@ fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
         JournalRecord::NamedFile(named) => {
             process.named.insert(named.file, named);
         }
+        JournalRecord::AllFiles { handle } => process.all_files = Some(handle),
+        JournalRecord::Mount(mount) => process.mounts.push(mount),
         JournalRecord::Text { string, text } => {
             let next = 1 + process.arguments.len() + process.texts.len();
             match string as usize == next {

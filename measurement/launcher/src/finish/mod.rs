@@ -6,7 +6,7 @@
 //! | read the files of the processes | `journals`, `paths`, `buffers` |
 //! | copy the last events from buffers | `events` |
 //! | correct clocks | `clock` |
-//! | number shared objects | `communicators`, `members`, `teams` |
+//! | number shared objects | `communicators`, `members`, `teams`, `files`, `file_systems` |
 //! | make functions of addresses, and one tree of paths | `modules`, `code`, `contexts` |
 //! | all of that together | `run` |
 //! | say which iterations are recorded, and how long all took | `iterations`, `loop_times` |
@@ -28,6 +28,8 @@ mod copies;
 mod distances;
 mod enter_leave;
 mod events;
+mod file_systems;
+mod files;
 mod iterations;
 mod journals;
 mod lock;

@@ -21,11 +21,6 @@ impl Strings {
         number
     }
 
-    /// Returns how many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.list.len()
-    }
-
     /// Iterates over all of them, by number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(String::as_str)

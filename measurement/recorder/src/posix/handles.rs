@@ -13,6 +13,7 @@ use crate::handles::Handles;
 use crate::key;
 use crate::process::Process;
 use crate::shared::Shared;
+use crate::storage;
 
 /// The files of the process.
 pub(crate) struct PosixFiles {
@@ -101,6 +102,7 @@ impl PosixFiles {
                 parent,
                 is_directory,
                 is_stream,
+                storage: storage::of_descriptor(descriptor),
             }));
         });
         known.map(|number| number.load(Ordering::Relaxed))
@@ -131,8 +133,9 @@ impl PosixFiles {
                 };
                 let file = process.files.next_named();
                 number.store(file, Ordering::Relaxed);
+                let storage = storage::of_path(path);
                 let path = String::from_utf8_lossy(path).into_owned();
-                let named = journal::NamedFile { file, path, is_posix: true, is_directory };
+                let named = journal::NamedFile { file, path, is_posix: true, is_directory, storage };
                 process.append(&JournalRecord::NamedFile(named));
             })
         });

@@ -50,7 +50,7 @@ functions! {
         "__xstat" "__xstat64" "__lxstat" "__lxstat64" "__fxstat" "__fxstat64" "__fxstatat" "__fxstatat64"
         "access" "faccessat" "statfs" "statfs64" "statvfs" "statvfs64"
         "rename" "renameat" "renameat2" "mkdir" "mkdirat" "rmdir" "link" "symlink" "opendir" "closedir"
-        "truncate" "truncate64" "mmap" "mmap64" "munmap";
+        "truncate" "truncate64" "mmap" "mmap64" "mremap" "munmap";
     POSIX FILE_IO:
         "read" "write" "pread" "pread64" "pwrite" "pwrite64" "readv" "writev"
         "preadv" "preadv64" "pwritev" "pwritev64" "preadv2" "preadv64v2" "pwritev2" "pwritev64v2"

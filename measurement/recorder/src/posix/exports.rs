@@ -7,7 +7,7 @@ use call_paths::Registers;
 use recording::file_functions::number;
 
 use super::locks::{lock_file, lock_rest};
-use super::mappings::{map, synchronize, unmap};
+use super::mappings::{map, remap, synchronize, unmap};
 use super::metadata::{Deed, Place, close_folder, find, find_with, inspect, name, open_folder};
 use super::opening::{close, close_range, control, duplicate, open};
 use super::requests::{cancel, complete, issue, issue_all, suspend, test};
@@ -196,6 +196,7 @@ exports! {
     "msync" (address, length, flags): synchronize((address, length));
     "mmap" (address, length, access, flags, descriptor, offset): map((address, length, flags as i32, descriptor as i32));
     "mmap64" (address, length, access, flags, descriptor, offset): map((address, length, flags as i32, descriptor as i32));
+    "mremap" (address, length, new, flags, place): remap((address, length), (new, flags as i32));
     "munmap" (address, length): unmap((address, length));
     "aio_read" (block): issue((block, READ));
     "aio_read64" (block): issue((block, READ));

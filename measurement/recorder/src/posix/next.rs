@@ -16,24 +16,27 @@ pub(crate) fn next(number: u32) -> usize {
 
 /// Whether recording has begun, with [`prepare`].
 static IS_PREPARED: AtomicBool = AtomicBool::new(false);
-/// Functions that allocators call: looking for the next one in there could come back, or never return.
-const OF_ALLOCATORS: [u32; 3] = [number("mmap"), number("mmap64"), number("munmap")];
+/// Functions that allocators call: looking for the next one in there could come back, or never return. With what stands for
+/// each.
+const OF_ALLOCATORS: [(u32, *const ()); 4] = [
+    (number("mmap"), map as *const ()),
+    (number("mmap64"), map as *const ()),
+    (number("mremap"), remap as *const ()),
+    (number("munmap"), unmap as *const ()),
+];
 
 /// Finds the next functions of those that are not looked for when they are called.
 pub(super) fn prepare() {
     IS_PREPARED.store(true, Ordering::Relaxed);
-    OF_ALLOCATORS.into_iter().for_each(|number| _ = next(number));
+    OF_ALLOCATORS.into_iter().for_each(|(number, _)| _ = next(number));
 }
 
 #[cold]
 fn find(number: u32) -> usize {
-    if OF_ALLOCATORS.contains(&number) && !IS_PREPARED.load(Ordering::Relaxed) {
+    let of_allocators = OF_ALLOCATORS.iter().find(|(known, _)| *known == number);
+    if let Some((_, stands_for_it)) = of_allocators.filter(|_| !IS_PREPARED.load(Ordering::Relaxed)) {
         // The system itself is called until then (io.md, 2.7, F9).
-        return if number == OF_ALLOCATORS[2] {
-            unmap as *const () as usize
-        } else {
-            map as *const () as usize
-        };
+        return *stands_for_it as usize;
     }
     // SAFETY: the name ends with a NUL. The recorder is behind the library with the exported names, so these are not
     // found.
@@ -54,6 +57,12 @@ unsafe extern "C" fn map(
 ) -> usize {
     // SAFETY: the program's own call is passed on.
     unsafe { libc::syscall(libc::SYS_mmap, address, length, access, flags, descriptor, offset) as usize }
+}
+
+/// Stands for `mremap`.
+unsafe extern "C" fn remap(address: usize, length: usize, new: usize, flags: usize, place: usize) -> usize {
+    // SAFETY: as above.
+    unsafe { libc::syscall(libc::SYS_mremap, address, length, new, flags, place) as usize }
 }
 
 /// Stands for `munmap`.

@@ -16,6 +16,7 @@ mod file_flaws; // what is inefficient in a program's I/O is found, and nothing 
 mod file_io; // phases of file I/O are those of the program
 mod file_kernels; // phases of kernels of IOR and BT-IO, and of other shapes of access, are those of their definitions
 mod file_libraries; // phases of programs that use HDF5 and PnetCDF
+mod file_mappings; // mappings that move are those of their files, and what flushes all files is none of one
 mod file_metadata; // calls that name files by their paths say which, and those that are not recorded nothing
 mod file_places; // places of transfers in files are those that the program itself writes down
 mod file_records; // records of files have the program's values

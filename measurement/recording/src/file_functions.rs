@@ -56,7 +56,7 @@ functions! {
         "preadv" "preadv64" "pwritev" "pwritev64" "preadv2" "preadv64v2" "pwritev2" "pwritev64v2"
         "__read_chk" "__pread_chk" "__pread64_chk"
         "sendfile" "sendfile64" "copy_file_range" "splice"
-        "fsync" "fdatasync" "syncfs" "sync_file_range" "msync"
+        "fsync" "fdatasync" "syncfs" "sync" "sync_file_range" "msync"
         "aio_read" "aio_read64" "aio_write" "aio_write64" "aio_fsync" "aio_fsync64" "lio_listio" "lio_listio64"
         "aio_error" "aio_error64" "aio_return" "aio_return64" "aio_cancel" "aio_cancel64" "aio_suspend" "aio_suspend64";
     ISO_C FILE_IO_METADATA:

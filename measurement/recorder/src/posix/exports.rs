@@ -11,7 +11,7 @@ use super::mappings::{map, remap, synchronize, unmap};
 use super::metadata::{Deed, Place, close_folder, find, find_with, inspect, name, open_folder};
 use super::opening::{close, close_range, control, duplicate, open};
 use super::requests::{cancel, complete, issue, issue_all, suspend, test};
-use super::transfers::{Bytes, Transfer, between, flush, resize, seek, transfer};
+use super::transfers::{Bytes, Transfer, between, flush, flush_all, resize, seek, transfer};
 use crate::hooks::transfers::{FLUSH, READ, WRITE};
 
 /// Exports functions: `name(parameters): way(arguments)` for a function of a module that makes the call. The way gets
@@ -192,6 +192,7 @@ exports! {
     "fsync" (descriptor): flush(descriptor as i32);
     "fdatasync" (descriptor): flush(descriptor as i32);
     "syncfs" (descriptor): flush(descriptor as i32);
+    "sync" (): flush_all(());
     "sync_file_range" (descriptor, offset, bytes, flags): flush(descriptor as i32);
     "msync" (address, length, flags): synchronize((address, length));
     "mmap" (address, length, access, flags, descriptor, offset): map((address, length, flags as i32, descriptor as i32));

@@ -108,6 +108,17 @@ impl PosixFiles {
         known.map(|number| number.load(Ordering::Relaxed))
     }
 
+    /// Returns the number of the handle that stands for all files; `None` without memory.
+    pub(super) fn all(&self, process: &Process) -> Option<u32> {
+        // The keys of others are made of more.
+        let known = self.handles.get_or_insert(key::of(&[]), |number| {
+            let handle = process.files.next_handle();
+            number.store(handle, Ordering::Relaxed);
+            process.append(&JournalRecord::AllFiles { handle });
+        });
+        known.map(|number| number.load(Ordering::Relaxed))
+    }
+
     /// Returns the number of a file that a call names by its path; `None` if it is not recorded, being neither a regular
     /// file nor a directory, or without memory. The first time the system is asked what it is, if the call does not tell.
     pub(super) fn named(&self, process: &Process, path: &[u8], kind: &Kind<'_>) -> Option<u32> {

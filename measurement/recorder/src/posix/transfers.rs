@@ -164,6 +164,24 @@ pub(super) fn flush(
     })
 }
 
+/// Makes a call that brings what was written to all files to their devices; it cannot fail, and has no result. In calls of
+/// MPI it is none for their file (io.md, 2.7, F3).
+#[inline(always)]
+pub(super) fn flush_all(function: u32, registers: Registers, (): (), real: impl FnOnce() -> usize) -> usize {
+    let Some(mut access) = Access::lock().filter(|access| !access.is_inner) else { return real() };
+    let process = access.process();
+    access.enter(registers, function, now());
+    let result = real();
+    access.end_at(now());
+    keeping_errno(|| {
+        if let Some(handle) = process.posix.all(process) {
+            flushed(&mut access, handle);
+        }
+        drop(access);
+    });
+    result
+}
+
 /// Records a flush that has succeeded.
 pub(super) fn flushed(access: &mut Access, handle: u32) {
     let times = access.times();

@@ -6,7 +6,7 @@ MPICC ?= mpicc
 CARGO_FLAGS ?=
 # Features that the programs are built with, and those of packages.
 FEATURES = $$REPLAY_FEATURES
-PACKAGE_FEATURES = $$REPLAY_FEATURES
+PACKAGE_FEATURES = $$REPLAY_OPENS_MPI
 # Where make install puts the programs.
 PREFIX ?= /usr/local
 DESTDIR ?=

@@ -198,6 +198,9 @@ pub struct MetricMember {
     pub name: String,
     /// Whether values are whole numbers that count since the begin of the recording, in ones.
     pub is_count: bool,
+    /// The power of ten in which values count, if they are whole numbers of what has happened since the value before; `None`
+    /// for others.
+    pub step_exponent: Option<i64>,
 }
 
 /// Metrics that are recorded together.

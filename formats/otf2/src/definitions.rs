@@ -231,11 +231,13 @@ impl Resolver {
                 let generator = InterruptGenerator { is_of_time, is_decimal, exponent, period };
                 define(&mut self.done.interrupt_generators, reference, generator)
             }
-            Definition::MetricMember { reference, name, metric_mode, value_type, exponent, .. } => {
-                // OTF2_MetricMode: 0 accumulates from the begin. Base ^ 0 is 1.
+            Definition::MetricMember { reference, name, metric_mode, value_type, base, exponent, .. } => {
+                // OTF2_MetricMode: 0 accumulates from the begin, 16 at the point. Base ^ 0 is 1; OTF2_Base: 1 decimal.
                 let is_whole = matches!(value_type, ValueType::UINT64 | ValueType::INT64);
                 let is_count = metric_mode == 0 && exponent == 0 && is_whole;
-                let member = MetricMember { name: self.string(name)?, is_count };
+                let is_step = metric_mode == 16 && is_whole && (base == 1 || exponent == 0);
+                let step_exponent = is_step.then_some(exponent);
+                let member = MetricMember { name: self.string(name)?, is_count, step_exponent };
                 define(&mut self.done.metric_members, reference, member)
             }
             Definition::MetricClass { reference, metric_members, metric_occurrence, .. } => {
@@ -446,9 +448,13 @@ mod tests {
             member(2, 2, ValueType::UINT64, 0),
             member(3, 0, ValueType::DOUBLE, 0),
         ];
-        let trace = resolved(&[NAME, count, tens, rate, real, class]).unwrap();
+        let step = member(4, 16, ValueType::UINT64, -9);
+        let trace = resolved(&[NAME, count, tens, rate, real, step, class]).unwrap();
         let counts: Vec<bool> = trace.metric_members.iter().map(|member| member.is_count).collect();
-        assert_eq!(counts, [true, false, false, false]);
+        assert_eq!(counts, [true, false, false, false, false]);
+        let steps: Vec<Option<i64>> =
+            trace.metric_members.iter().map(|member| member.step_exponent).collect();
+        assert_eq!(steps, [None, None, None, None, Some(-9)]);
         let class = MetricClass { members: vec![Some(2), None, Some(0)], is_strict: true };
         assert_eq!(trace.metric_classes.find(7), Some(&class));
     }

@@ -41,11 +41,12 @@ impl Call {
         let base = thread.path_of(registers, function);
         iterations::step(&mut thread, function, base.node, choice == Choice::All);
         rounds::follow(&mut thread);
-        let mark = (choice == Choice::Effects).then(|| thread.mark());
         let begin = now();
+        thread.settle(begin);
+        let mark = (choice == Choice::Effects).then(|| thread.mark());
         thread.enter_path(begin, base.node);
         thread.open_call(registers, base.stack_pointer);
-        thread.call = OpenCall { path: base.node, ends_round: false, begin, end: 0, mark };
+        thread.call = OpenCall { path: base.node, ends_round: false, begin, end: 0, was_off: false, mark };
         Some(Call { thread })
     }
 
@@ -73,6 +74,8 @@ impl Call {
         if process::is_forked() {
             // The program has forked inside of the call, in a function that MPI has called back.
             self.thread.events.abandon();
+        } else {
+            self.thread.call.was_off = self.thread.settle(end);
         }
         end
     }
@@ -89,17 +92,17 @@ impl Drop for Call {
     #[inline(never)]
     fn drop(&mut self) {
         let end = self.end();
-        let OpenCall { path, mark, ends_round, .. } = self.thread.call;
+        let OpenCall { path, mark, was_off, ends_round, .. } = self.thread.call;
         self.thread.close_call();
         if process::is_forked() {
             return;
         }
         if let Some(mark) = mark
-            && self.thread.take_back(path, mark)
+            && self.thread.take_back(path, mark, was_off)
         {
             return;
         }
-        self.thread.leave_path(end, path);
+        self.thread.leave_settled_path(end, path);
         if ends_round {
             let process = self.thread.process;
             let number = process.rounds.next();

@@ -149,14 +149,14 @@ impl Events {
         Mark { at: self.at, time: self.time, events, chunks }
     }
 
-    /// Takes back the last record if it is the only one behind the mark; returns whether it was.
-    pub(crate) fn rewind(&mut self, mark: Mark) -> bool {
+    /// Takes back the last records if they are as many as there are behind the mark; returns whether they were.
+    pub(crate) fn rewind(&mut self, mark: Mark, records: u64) -> bool {
         if self.is_muted {
             return true;
         }
         // SAFETY: there is a buffer, as `is_muted` is false, and it starts with the header.
         unsafe {
-            if (*self.header).events != mark.events + 1 || (*self.header).chunks != mark.chunks {
+            if (*self.header).events != mark.events + records || (*self.header).chunks != mark.chunks {
                 return false;
             }
             (self.at, self.time) = (mark.at, mark.time);

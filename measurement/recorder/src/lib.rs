@@ -5,6 +5,7 @@
 //! | `wrappers`, `next` (or `linked`) | the exported functions, and the next ones of these names |
 //! | `start`, `sessions`, `process`, `thread`, `inside` | data from the start of MPI to the end: of the process, of each thread, and the lock of a thread's data |
 //! | `call`, `hooks`, `regions`, `instrumented`, `sampling` | sources of events: MPI calls, named regions, instrumented functions, samples |
+//! | `off_cpu` | when threads were not running, and what they have used of the machine |
 //! | `openmp`, `posix`, `stdio` | likewise: constructs of OpenMP, files and streams of the C library |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | counts instead of events if the program is profiled |
@@ -45,6 +46,7 @@ mod mpi;
 mod neighborhoods;
 #[cfg_attr(feature = "static", path = "linked.rs")]
 mod next;
+mod off_cpu;
 #[cfg(openmp)]
 mod openmp;
 mod partitions;

@@ -325,7 +325,7 @@ impl Process {
     }
 
     /// Appends the calling thread to the journal.
-    pub(crate) fn append_thread(&self, thread: u32) {
+    pub(crate) fn append_thread(&self, thread: u32, has_switches: bool) {
         let mut name = [0u8; 64];
         // SAFETY: the calling thread exists, and there is room for its name.
         let known =
@@ -333,7 +333,7 @@ impl Process {
         let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
         let name = String::from_utf8_lossy(name).into_owned();
         let is_own = known && thread > 0 && name != program_name();
-        self.append(&JournalRecord::Thread { thread, name: is_own.then_some(name) });
+        self.append(&JournalRecord::Thread { thread, name: is_own.then_some(name), has_switches });
     }
 
     /// Registers the thread's location to be ended with the thread.

@@ -50,6 +50,7 @@ records! {
     18 mpi_recv(sender: number, communicator: number, tag: number, bytes: number) => received: bytes;
     19 mpi_irecv(sender: number, communicator: number, tag: number, bytes: number, request: number) => received: bytes;
     11 measurement_on_off(mode: byte);
+    31 metric(class: number, members: byte, type_1: byte, value_1: number, type_2: byte, value_2: number, type_3: byte, value_3: number, type_4: byte, value_4: number, type_5: byte, value_5: number);
     22 collective_begin();
     23 collective_end(operation: operation, communicator: number, root: optional, sent: number, received: number) => outgoing: sent, incoming: received;
     35 rma_win_create(window: number);

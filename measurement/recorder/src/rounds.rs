@@ -151,6 +151,8 @@ pub(crate) fn resume(thread: &mut Thread) {
 #[cold]
 fn change(thread: &mut Thread) {
     let time = now();
+    // As long as nothing is recorded this only forgets.
+    thread.settle(time);
     if thread.events.is_muted() {
         thread.events.mute(false);
         gaps::switch(&mut thread.events, time, MeasurementMode::ON);

@@ -15,6 +15,7 @@ use crate::events::{Events, Mark};
 use crate::inside::Guarded;
 use crate::iterations::Loops;
 use crate::memory::Scratch;
+use crate::off_cpu::{self, Switches};
 #[cfg(openmp)]
 use crate::openmp::Membership;
 use crate::process::{self, Process};
@@ -64,6 +65,7 @@ pub(crate) struct Thread {
     /// Its number in the process, from 0; `u32::MAX` if it records nothing.
     pub(crate) number: u32,
     pub(crate) events: Events,
+    switches: Switches,
     /// The counts, if the program is profiled instead of traced.
     counts: Option<Counts>,
     /// `None` if the thread records nothing.
@@ -104,12 +106,15 @@ pub(crate) struct OpenCall {
     pub(crate) begin: u64,
     /// Time at which the MPI library returned; 0 until then.
     pub(crate) end: u64,
+    /// Whether the last record is one of time off the processor, at the end.
+    pub(crate) was_off: bool,
     /// The position of the enter and the path before it, if the call is recorded only if it has an effect.
     pub(crate) mark: Option<(Mark, u32)>,
 }
 
 impl OpenCall {
-    const NONE: OpenCall = OpenCall { path: NO_PARENT, ends_round: false, begin: 0, end: 0, mark: None };
+    const NONE: OpenCall =
+        OpenCall { path: NO_PARENT, ends_round: false, begin: 0, end: 0, was_off: false, mark: None };
 }
 
 /// A region of the program that has been entered.
@@ -158,11 +163,11 @@ fn begin(process: &'static Process) -> Option<&'static Guarded> {
     if IS_BEGINNING.try_with(|it| it.swap(true, Ordering::Relaxed)).unwrap_or(true) {
         return None;
     }
-    let (number, events, counts, paths) = match make_location(process) {
-        Ok((number, events, counts, paths)) => (number, events, counts, Some(paths)),
+    let (number, events, switches, counts, paths) = match make_location(process) {
+        Ok((number, events, switches, counts, paths)) => (number, events, switches, counts, Some(paths)),
         Err(cause) => {
             process.stop(&cause);
-            (u32::MAX, Events::dropped(), None, None)
+            (u32::MAX, Events::dropped(), Switches::none(), None, None)
         }
     };
     let is_searching = number == 0 && process.iterations.is_some();
@@ -170,6 +175,7 @@ fn begin(process: &'static Process) -> Option<&'static Guarded> {
         process,
         number,
         events,
+        switches,
         counts,
         paths,
         call: OpenCall::NONE,
@@ -198,7 +204,10 @@ fn begin(process: &'static Process) -> Option<&'static Guarded> {
     Some(thread)
 }
 
-fn make_location(process: &'static Process) -> Result<(u32, Events, Option<Counts>, CallPaths), String> {
+/// What a location consists of, with its number in the process.
+type Location = (u32, Events, Switches, Option<Counts>, CallPaths);
+
+fn make_location(process: &'static Process) -> Result<Location, String> {
     if process.has_stopped() {
         return Err("recording has stopped".into());
     }
@@ -225,8 +234,9 @@ fn make_location(process: &'static Process) -> Result<(u32, Events, Option<Count
     let paths = PathTable::create(&path)
         .and_then(|table| CallPaths::new(&MODULES, table, functions, process.settings.depth as usize))
         .map_err(|cause| format!("{}: {cause}", path.display()))?;
-    process.append_thread(number);
-    Ok((number, events, counts, paths))
+    let switches = Switches::begin(process);
+    process.append_thread(number, switches.are_recorded());
+    Ok((number, events, switches, counts, paths))
 }
 
 impl Thread {
@@ -247,9 +257,17 @@ impl Thread {
         }
     }
 
+    /// Records for how long the thread was off the processor until that time, which is that of the next event; returns whether there
+    /// is a record of that now. Not between a list of attributes and its event.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, time: u64) -> bool {
+        self.switches.settle(&mut self.events, time)
+    }
+
     /// Records that a path is entered, which was not open.
     #[inline]
     pub(crate) fn enter_path(&mut self, time: u64, path: u32) {
+        self.settle(time);
         let distance = self.change_path(path);
         record::calling_context_enter(&mut self.events, time, path, distance);
         if let Some(counts) = &mut self.counts {
@@ -271,12 +289,15 @@ impl Thread {
         distance
     }
 
-    /// Takes back the enter of a path at the mark, if nothing has been recorded since; the thread was on
-    /// another path before. Returns whether it was taken back.
-    pub(crate) fn take_back(&mut self, path: u32, (mark, before): (Mark, u32)) -> bool {
-        let is_taken_back = self.events.rewind(mark);
+    /// Takes back the enter of a path at the mark, if nothing has been recorded since but, if it `was_off` the processor, that; the
+    /// thread was on another path before. Returns whether it was taken back.
+    pub(crate) fn take_back(&mut self, path: u32, (mark, before): (Mark, u32), was_off: bool) -> bool {
+        let is_taken_back = self.events.rewind(mark, 1 + u64::from(was_off));
         if is_taken_back {
             self.path = before;
+            if was_off {
+                self.switches.take_back();
+            }
             if let Some(counts) = &mut self.counts {
                 counts.revoke(&self.events, path);
             }
@@ -287,6 +308,13 @@ impl Thread {
     /// Records that a path is left.
     #[inline]
     pub(crate) fn leave_path(&mut self, time: u64, path: u32) {
+        self.settle(time);
+        self.leave_settled_path(time, path);
+    }
+
+    /// The same where [`settle`](Thread::settle) was called at that time; attributes may be in front of the record.
+    #[inline]
+    pub(crate) fn leave_settled_path(&mut self, time: u64, path: u32) {
         record::calling_context_leave(&mut self.events, time, path);
         if let Some(counts) = &mut self.counts {
             counts.leave(&mut self.events, time, path);
@@ -381,8 +409,18 @@ impl Thread {
         while let Some(region) = self.regions.pop() {
             self.leave_path(time, region.base.node);
         }
+        self.settle(time);
         record::program_end(&mut self.events, time, status as i64 as u64);
         self.note(time);
+        self.finish();
+    }
+
+    /// Ends the events of the calling thread, and says in the journal what it has used.
+    fn finish(&mut self) {
+        if self.number != u32::MAX {
+            self.switches.remark(self.process);
+            off_cpu::append_usage(self.process, self.number);
+        }
         self.events.finish();
     }
 
@@ -428,7 +466,7 @@ pub(crate) unsafe fn end(thread: *mut Guarded) {
     if let Some(timer) = thread.timer.take() {
         sampling::end(timer);
     }
-    thread.events.finish();
+    thread.finish();
 }
 
 /// Forgets the location of the calling thread, which is another process's.

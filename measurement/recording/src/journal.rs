@@ -52,7 +52,12 @@ pub enum JournalRecord {
         thread: u32,
         /// Its name in the system, if it has one of its own.
         name: Option<String>,
+        /// Whether its events tell when it was off the processor.
+        #[serde(default)]
+        has_switches: bool,
     },
+    /// What a thread has used of the machine, as it has ended.
+    Usage(ThreadUsage),
     /// A thread has become a member of a team of OpenMP for the first time.
     TeamMember {
         /// Its number in the process.
@@ -134,6 +139,25 @@ pub enum JournalRecord {
         /// Its exit status.
         status: i32,
     },
+}
+
+/// What a thread has used of the machine, from its begin to its end, as the system counts it (`getrusage(2)`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ThreadUsage {
+    /// Its number in the process.
+    pub thread: u32,
+    /// Time on a processor, in the program and in the system.
+    pub processor_nanoseconds: u64,
+    /// Most memory that the process has had in use, in bytes.
+    pub resident_bytes: u64,
+    /// Page faults for which nothing was read.
+    pub minor_faults: u64,
+    /// Page faults for which a page was read.
+    pub major_faults: u64,
+    /// Times that it waited in the system.
+    pub voluntary_switches: u64,
+    /// Times that the processor was taken from it.
+    pub involuntary_switches: u64,
 }
 
 /// The request for a profile: the process counts instead of recording events.
@@ -467,7 +491,7 @@ mod tests {
     #[test]
     fn entries_are_read_as_they_were_written() {
         let entries = [
-            JournalRecord::Thread { thread: 2, name: None },
+            JournalRecord::Thread { thread: 2, name: None, has_switches: false },
             JournalRecord::Records { records: EventRecords::EnterLeave },
             JournalRecord::TeamMember { thread: 3, place: 2 },
             JournalRecord::Team { size: 4 },

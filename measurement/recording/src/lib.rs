@@ -20,7 +20,8 @@
 //! no events, and its `recording/` becomes `profile.cubex`.
 //!
 //! The crate also holds the tables of all MPI functions, [`mod@functions`], of [`mod@file_functions`], of constructs of OpenMP, [`mod@openmp`],
-//! and of [`mod@attributes`], and reads filter files, [`mod@filter`], and the system's list of mounted file systems, [`mod@mounts`].
+//! of [`mod@attributes`], and of the metrics of [`mod@off_cpu`], and reads filter files, [`mod@filter`], and the system's list of mounted
+//! file systems, [`mod@mounts`].
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 
@@ -33,6 +34,7 @@ pub mod iterations;
 pub mod journal;
 pub mod layout;
 pub mod mounts;
+pub mod off_cpu;
 pub mod openmp;
 pub mod paths;
 pub mod profile;

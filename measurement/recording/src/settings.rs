@@ -59,6 +59,11 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "samples of each thread for a second of its processor time, outside of MPI; 0 for none",
     },
     Variable {
+        name: "REPLAY_OFF_CPU",
+        default: "auto",
+        meaning: "on, off, or auto: record for how long threads were off the processor, preempted or blocked; auto: where the system permits it",
+    },
+    Variable {
         name: "REPLAY_OPENMP",
         default: "on",
         meaning: "on, or off: whether OpenMP is recorded (parallel regions, barriers, critical sections, locks), of programs that use GCC's libgomp",
@@ -136,6 +141,8 @@ pub struct Settings {
     pub filter: Option<PathBuf>,
     /// Samples a second; 0 for none.
     pub sample: u32,
+    /// Whether time off the processor is recorded.
+    pub off_cpu: OffCpu,
     /// Whether OpenMP is recorded.
     pub openmp: bool,
     /// Whether files of the C library are recorded.
@@ -165,6 +172,17 @@ pub enum ProfileMode {
     Report,
     /// Counted, to estimate the size of a trace.
     Estimate,
+}
+
+/// Whether time off the processor is recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OffCpu {
+    /// If the system permits it.
+    Auto,
+    /// Yes; the user is told where the system does not permit it.
+    On,
+    /// No.
+    Off,
 }
 
 /// Event records of the archive for the call path of a thread. The files of the recorder do not depend on it.
@@ -257,6 +275,12 @@ impl Settings {
         if sample > 10_000 {
             return Err(wrong("REPLAY_SAMPLE", "at most 10000 samples a second"));
         }
+        let off_cpu = match value("REPLAY_OFF_CPU").as_str() {
+            "auto" => OffCpu::Auto,
+            "on" => OffCpu::On,
+            "off" => OffCpu::Off,
+            _ => return Err(wrong("REPLAY_OFF_CPU", "auto, on or off")),
+        };
         let openmp = match value("REPLAY_OPENMP").as_str() {
             "on" => true,
             "off" => false,
@@ -350,6 +374,7 @@ impl Settings {
             records,
             filter: text("REPLAY_FILTER").map(PathBuf::from),
             sample: sample as u32,
+            off_cpu,
             openmp,
             posix,
             io_exclude: value("REPLAY_IO_EXCLUDE"),

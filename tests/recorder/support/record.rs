@@ -125,6 +125,8 @@ impl Subject {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
         clean(&mut command);
+        // How often a thread is interrupted is no property of the program.
+        command.env("REPLAY_OFF_CPU", "off");
         command.current_dir(&self.folder).envs(self.variables.iter().copied());
         command
     }

@@ -8,6 +8,7 @@ use super::communicators::{LocalNumbers, Numbers, SharedObjects};
 use super::contexts::{Contexts, NO_CONTEXT};
 use super::files::{FileAccess, Files};
 use super::members;
+use super::off_cpu;
 use super::strings::Strings;
 use super::teams::Teams;
 use crate::Error;
@@ -17,6 +18,7 @@ use otf2::{
     ValueType,
 };
 use recording::attributes::ATTRIBUTES;
+use recording::journal::ThreadUsage;
 use recording::layout;
 use std::collections::HashSet;
 use std::path::Path;
@@ -34,6 +36,10 @@ pub(crate) struct LocationDefinition {
     pub(crate) reference: u64,
     pub(crate) name: String,
     pub(crate) events: u64,
+    /// Whether its events tell when the thread was off the processor.
+    pub(crate) has_switches: bool,
+    /// What the thread has used of the machine, if that is known.
+    pub(crate) usage: Option<ThreadUsage>,
 }
 
 /// The contents of the definitions.
@@ -157,12 +163,12 @@ impl OwnedDefinition {
 }
 
 /// Definitions in the order in which they are written.
-struct DefinitionList<'a> {
+pub(super) struct DefinitionList<'a> {
     list: &'a mut Vec<OwnedDefinition>,
 }
 
 impl DefinitionList<'_> {
-    fn add(&mut self, definition: Definition<'static>) {
+    pub(super) fn add(&mut self, definition: Definition<'static>) {
         self.list.push(OwnedDefinition::Plain(definition));
     }
 }
@@ -181,6 +187,7 @@ fn define(content: &Content<'_>, strings: &mut Strings, records: &mut Definition
     topologies(content.shared, strings, records);
     files(content, strings, records);
     attributes(strings, records);
+    off_cpu::define(content.locations, strings, records);
     if content.has_contexts {
         contexts(content.contexts, content.sample, strings, records);
     }

@@ -7,7 +7,7 @@ use super::notices::Notices;
 use crate::Error;
 use recording::journal::{
     ClockCalibration, ClockOffset, Communicator, Descriptor, File, JournalRecord, LoopSearch, Module, Mount,
-    NamedFile, ProfileRequest, Region, Topology, Window,
+    NamedFile, ProfileRequest, Region, ThreadUsage, Topology, Window,
 };
 use recording::layout;
 use recording::settings::EventRecords;
@@ -17,6 +17,15 @@ use std::path::Path;
 
 /// Upper bound of the size of a world, beyond that of any machine; a larger one is damage.
 const LARGEST_WORLD: u32 = 1 << 24;
+
+/// A thread, according to the journal of its process.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Thread {
+    /// Its name in the system, if it has one of its own.
+    pub(crate) name: Option<String>,
+    /// Whether its events tell when it was off the processor.
+    pub(crate) has_switches: bool,
+}
 
 /// A process, according to its journal.
 #[derive(Clone, Default, Debug)]
@@ -39,8 +48,10 @@ pub(crate) struct Process {
     pub(crate) profile: Option<ProfileRequest>,
     /// The event records of the archive, if the user has chosen.
     pub(crate) records: Option<EventRecords>,
-    /// Names of threads by their numbers.
-    pub(crate) threads: BTreeMap<u32, Option<String>>,
+    /// Its threads by their numbers.
+    pub(crate) threads: BTreeMap<u32, Thread>,
+    /// What threads have used, by their numbers.
+    pub(crate) usage: BTreeMap<u32, ThreadUsage>,
     /// Places in teams of OpenMP, by numbers of threads. Several threads have had one place if there are nested teams.
     pub(crate) places: BTreeMap<u32, u32>,
     /// Sizes of its teams.
@@ -208,8 +219,11 @@ fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
         JournalRecord::Process { .. } => notices.note(process.rank, "its journal tells of two processes"),
         JournalRecord::Profile(profile) => process.profile = Some(profile),
         JournalRecord::Records { records } => process.records = Some(records),
-        JournalRecord::Thread { thread, name } => {
-            process.threads.insert(thread, name);
+        JournalRecord::Thread { thread, name, has_switches } => {
+            process.threads.insert(thread, Thread { name, has_switches });
+        }
+        JournalRecord::Usage(usage) => {
+            process.usage.insert(usage.thread, usage);
         }
         JournalRecord::TeamMember { thread, place } => {
             process.places.insert(thread, place);

@@ -37,6 +37,7 @@ mod loop_times;
 mod members;
 mod modules;
 mod notices;
+mod off_cpu;
 mod paths;
 mod profile;
 mod python;

@@ -1,12 +1,13 @@
 //! A run without its events: processes, locations, clock, shared objects and call paths.
 
-use super::journals::Process;
+use super::journals::{Process, Thread};
 use super::notices::Notices;
 use super::{
     Summary, archive, clock, communicators, contexts, iterations, loop_times, paths, python, strings,
 };
 use crate::{Error, faults, host};
 use otf2::Anchor;
+use recording::journal::ThreadUsage;
 use recording::layout;
 use recording::settings::EventRecords;
 use std::collections::BTreeSet;
@@ -128,6 +129,16 @@ impl Run<'_> {
             .saturating_add(resolution / SCHEDULER)
     }
 
+    /// Returns the thread of a location, if the journal of its process knows it.
+    fn thread(&self, place: &TraceLocation) -> Option<&Thread> {
+        self.processes[place.process?].threads.get(&layout::rank_and_thread(place.reference).1)
+    }
+
+    /// Returns what the thread of a location has used of the machine, if that is known.
+    fn usage(&self, place: &TraceLocation) -> Option<ThreadUsage> {
+        self.processes[place.process?].usage.get(&layout::rank_and_thread(place.reference).1).copied()
+    }
+
     /// Returns the name of a location.
     pub(super) fn name(&self, place: &TraceLocation) -> String {
         location_name(place, self.processes)
@@ -150,6 +161,8 @@ pub(super) fn define(
         reference: place.reference,
         name: run.name(place),
         events,
+        has_switches: run.thread(place).is_some_and(|thread| thread.has_switches),
+        usage: run.usage(place),
     };
     let program = |process: &Process| {
         std::iter::once(&process.program).chain(&process.arguments).cloned().collect::<Vec<_>>()
@@ -220,7 +233,7 @@ fn location_name(place: &TraceLocation, processes: &[Process]) -> String {
     if let Some(place) = process.and_then(|process| process.places.get(&thread)) {
         return format!("OMP thread {place}");
     }
-    let own = process.and_then(|process| process.threads.get(&thread)?.clone());
+    let own = process.and_then(|process| process.threads.get(&thread)?.name.clone());
     own.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("Thread {thread}"))
 }
 

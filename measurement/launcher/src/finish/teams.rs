@@ -62,13 +62,14 @@ pub(super) fn collect(
 
 #[cfg(test)]
 mod tests {
+    use super::super::journals::Thread;
     use super::*;
 
     #[test]
     fn members_of_a_team_are_the_first_places_in_their_order() {
         let process = |rank, places: &[(u32, u32)], teams: &[u32]| Process {
             rank,
-            threads: [0, 1, 2].map(|thread| (thread, None)).into(),
+            threads: [0, 1, 2].map(|thread| (thread, Thread::default())).into(),
             places: places.iter().copied().collect(),
             teams: teams.iter().copied().collect(),
             ..Process::default()

@@ -69,7 +69,8 @@ impl Access {
         thread.enter_path(begin, base.node);
         if !self.is_inner {
             self.thread.open_call(registers, base.stack_pointer);
-            self.thread.call = OpenCall { path: base.node, ends_round: false, begin, end: 0, mark: None };
+            self.thread.call =
+                OpenCall { path: base.node, ends_round: false, begin, end: 0, was_off: false, mark: None };
         }
     }
 
@@ -77,6 +78,9 @@ impl Access {
     #[inline]
     pub(crate) fn end_at(&mut self, time: u64) -> u64 {
         self.end = time.max(self.begin);
+        if !process::is_forked() {
+            self.thread.settle(self.end);
+        }
         self.end
     }
 
@@ -140,7 +144,7 @@ impl Drop for Access {
             // Without an end it is left by an exception, or because the thread is cancelled.
             let end = if self.end == 0 { now() } else { self.end };
             ended::settle(&mut self.thread, end);
-            self.thread.leave_path(end, self.path);
+            self.thread.leave_settled_path(end, self.path);
             if !self.is_inner {
                 self.thread.close_call();
                 self.thread.events.flush_if_nearly_full();

@@ -1,0 +1,72 @@
+//! Definitions of time off the processor (site.md, 5.1): the class of metrics that events have values of, and what threads have used
+//! of the machine, as properties of their locations.
+
+use super::archive::{DefinitionList, LocationDefinition};
+use super::strings::Strings;
+use otf2::{Definition, List, Value, ValueType};
+use recording::journal::ThreadUsage;
+use recording::off_cpu::{CLASS, MEMBERS};
+
+/// References of the members, in the order of values.
+const REFERENCES: &[u32] = &[0, 1, 2, 3, 4];
+const _: () = assert!(REFERENCES.len() == MEMBERS.len());
+
+/// Adds the class if events of a location have values of it, and properties of all locations of which they are known.
+pub(super) fn define(
+    locations: &[LocationDefinition],
+    strings: &mut Strings,
+    records: &mut DefinitionList<'_>,
+) {
+    if locations.iter().any(|location| location.has_switches) {
+        class(strings, records);
+    }
+    for location in locations {
+        if location.has_switches {
+            records.add(Definition::MetricClassRecorder { metric: CLASS, recorder: location.reference });
+        }
+        for (name, number) in location.usage.iter().flat_map(properties) {
+            let (name, value) = (strings.number(name), Value::new(ValueType::UINT64, number));
+            records.add(Definition::LocationProperty { location: location.reference, name, value });
+        }
+    }
+}
+
+fn class(strings: &mut Strings, records: &mut DefinitionList<'_>) {
+    // OTF2's enumerations: of MetricType, MetricMode, Base, MetricOccurrence, RecorderKind.
+    const OTHER: u8 = 0;
+    const ACCUMULATED_POINT: u8 = 16;
+    const DECIMAL: u8 = 1;
+    const SYNCHRONOUS: u8 = 1;
+    const CPU: u8 = 2;
+    for (&reference, member) in REFERENCES.iter().zip(&MEMBERS) {
+        records.add(Definition::MetricMember {
+            reference,
+            name: strings.number(member.name),
+            description: strings.number(member.description),
+            metric_type: OTHER,
+            metric_mode: ACCUMULATED_POINT,
+            value_type: ValueType::UINT64,
+            base: DECIMAL,
+            exponent: if member.is_time { -9 } else { 0 },
+            unit: strings.number(if member.is_time { "s" } else { "#" }),
+        });
+    }
+    records.add(Definition::MetricClass {
+        reference: CLASS,
+        metric_members: List::from(REFERENCES),
+        metric_occurrence: SYNCHRONOUS,
+        recorder_kind: CPU,
+    });
+}
+
+/// Returns the properties of a location: names, with units, and values.
+fn properties(usage: &ThreadUsage) -> [(&'static str, u64); 6] {
+    [
+        ("Replay::Usage::ProcessorNanoseconds", usage.processor_nanoseconds),
+        ("Replay::Usage::ResidentBytes", usage.resident_bytes),
+        ("Replay::Usage::MinorFaults", usage.minor_faults),
+        ("Replay::Usage::MajorFaults", usage.major_faults),
+        ("Replay::Usage::VoluntarySwitches", usage.voluntary_switches),
+        ("Replay::Usage::InvoluntarySwitches", usage.involuntary_switches),
+    ]
+}

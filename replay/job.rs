@@ -31,7 +31,7 @@ use crate::focus::Windows;
 use crate::formulas::Formulas;
 use crate::matching::Matches;
 use crate::memory::{Memory, mebibytes};
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Parts};
 use crate::new_directory::NewDirectory;
 use crate::options::{DetailsPlace, Options};
 use crate::progress::Progress;
@@ -143,7 +143,12 @@ impl Job {
             }
         }
         let io = options.io_model.is_wanted().then(|| io::Asked::new(&mut trace, &options.io_model));
-        let metrics = Metrics::of_analysis(options.causes, options.io_model.is_wanted(), options.semantics);
+        let parts = Parts {
+            causes: options.causes,
+            file_model: options.io_model.is_wanted(),
+            off_cpu: trace.switches.is_some(),
+        };
+        let metrics = Metrics::of_analysis(parts, options.semantics);
         let formulas = Formulas::new(&trace, &metrics);
         let has_details = options.details_place() != DetailsPlace::Nowhere;
         let scheme = has_details.then(|| Scheme::new(&trace, &metrics, &formulas));

@@ -86,6 +86,38 @@ impl FileModelMetrics {
     }
 }
 
+/// The numbers of the metrics of time off the processor.
+#[derive(Clone, Copy, Debug)]
+pub struct OffCpuMetrics {
+    /// `off_cpu_preempted`, `off_cpu_blocked`
+    pub times: [MetricId; 2],
+    /// `preemptions`, `blockings`, `cpu_migrations`
+    pub occurrences: [MetricId; 3],
+}
+
+impl OffCpuMetrics {
+    /// Finds them by `position`: all are there, or none.
+    fn new(position: impl Fn(&str) -> Option<MetricId>) -> Option<OffCpuMetrics> {
+        position("off_cpu")?;
+        let id = |name: &str| position(name).expect("a metric of the tree");
+        Some(OffCpuMetrics {
+            times: ["off_cpu_preempted", "off_cpu_blocked"].map(id),
+            occurrences: ["preemptions", "blockings", "cpu_migrations"].map(id),
+        })
+    }
+}
+
+/// What an analysis finds out, for which there are metrics of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Parts {
+    /// Root causes of waiting.
+    pub causes: bool,
+    /// The model of file I/O.
+    pub file_model: bool,
+    /// When threads were off the processor, as the trace tells it.
+    pub off_cpu: bool,
+}
+
 /// The numbers of all metrics. The number of a metric is its position in [`patterns::metrics`].
 #[derive(Clone, Debug)]
 pub struct Metrics {
@@ -174,6 +206,8 @@ pub struct Metrics {
     pub file_bytes_of_system: [MetricId; 2],
     /// Those that the model of file I/O fills; `None` if none is made, or the reference is followed.
     pub file_model: Option<FileModelMetrics>,
+    /// Those of time off the processor; `None` if the trace does not tell it, or the reference is followed.
+    pub off_cpu: Option<OffCpuMetrics>,
     /// `mpi_polling`
     pub polling: MetricId,
     /// `mpi_polling_latesender`
@@ -213,20 +247,21 @@ impl Metrics {
         (0..self.list.len()).filter(move |&at| outermost(&self.list[at]))
     }
 
-    /// Numbers all metrics of an analysis without a model of file I/O, as [`Metrics::of_analysis`] does.
+    /// Numbers all metrics of an analysis that finds out nothing else than root causes, as [`Metrics::of_analysis`] does.
     ///
     /// # Panics
     /// If the tree of metrics lacks one that the analysis fills.
     pub fn new(has_causes: bool, semantics: Semantics) -> Metrics {
-        Metrics::of_analysis(has_causes, false, semantics)
+        Metrics::of_analysis(Parts { causes: has_causes, ..Parts::default() }, semantics)
     }
 
-    /// Numbers all metrics; those of root causes are left out if the analysis does not search for them, those of the model of file I/O
-    /// if it makes none, and those that the reference does not have if it follows the reference.
+    /// Numbers all metrics; those of parts that the analysis does not find out are left out, as are those that the reference does not
+    /// have if it follows the reference.
     ///
     /// # Panics
     /// If the tree of metrics lacks one that the analysis fills.
-    pub fn of_analysis(has_causes: bool, has_file_model: bool, semantics: Semantics) -> Metrics {
+    pub fn of_analysis(parts: Parts, semantics: Semantics) -> Metrics {
+        let Parts { causes: has_causes, file_model: has_file_model, off_cpu: has_off_cpu } = parts;
         let mut list = patterns::metrics();
         if !semantics.replays_all_of_mpi() {
             list.retain(|metric| !metric.is_beyond_reference);
@@ -239,6 +274,9 @@ impl Metrics {
         }
         if !has_file_model {
             list.retain(|metric| patterns::metrics_of_file_model().all(|it| it.id != metric.id));
+        }
+        if !has_off_cpu {
+            list.retain(|metric| patterns::metrics_of_off_cpu().all(|it| it.id != metric.id));
         }
         let position = |name: &str| list.iter().position(|metric| metric.id == name);
         let id = |name: &str| position(name).expect("a metric of the tree");
@@ -320,6 +358,7 @@ impl Metrics {
             ],
             file_bytes_of_system: ["io_bytes_os_read", "io_bytes_os_written"].map(beyond_reference),
             file_model: FileModelMetrics::new(position),
+            off_cpu: OffCpuMetrics::new(position),
             polling: beyond_reference("mpi_polling"),
             polling_late_sender: beyond_reference("mpi_polling_latesender"),
             polling_collective: beyond_reference("mpi_polling_nbcoll"),
@@ -381,7 +420,10 @@ mod tests {
     #[test]
     fn metrics_of_the_model_of_file_io_are_there_if_it_is_made_and_the_reference_is_not_followed() {
         let of = |semantics, has_model| {
-            let metrics = Metrics::of_analysis(true, has_model, semantics);
+            let metrics = Metrics::of_analysis(
+                Parts { causes: true, file_model: has_model, off_cpu: false },
+                semantics,
+            );
             let ids = patterns::metrics_of_file_model().filter(|it| metrics.find(it.id).is_some());
             (ids.count(), metrics.file_model.is_some())
         };

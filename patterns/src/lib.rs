@@ -145,6 +145,11 @@ pub fn metrics_of_causes() -> impl Iterator<Item = Metric> {
     metric_tree::of_causes()
 }
 
+/// The metrics that are only there if a trace tells when threads were off the processor.
+pub fn metrics_of_off_cpu() -> impl Iterator<Item = Metric> {
+    metric_tree::of_off_cpu()
+}
+
 /// The metrics that only the model of file I/O fills.
 pub fn metrics_of_file_model() -> impl Iterator<Item = Metric> {
     metric_tree::of_file_model()

@@ -55,6 +55,9 @@ struct Sums {
     /// Computation above and below the mean, in ticks as fixed-point numbers.
     above: i128,
     below: i128,
+    /// Time off the processor, preempted and blocked, in ticks: its own, and that of all locations.
+    off: [i128; 2],
+    off_of_all: [i128; 2],
 }
 
 /// Collector of culprits' details from the rows of the report.
@@ -64,6 +67,8 @@ pub(super) struct Culprits<'c> {
     critical_path: MetricId,
     above: MetricId,
     below: MetricId,
+    /// Time off the processor: preempted, blocked.
+    off: [MetricId; 2],
     idle_threads: MetricId,
     /// Waiting for progress of non-blocking collective operations.
     progress: MetricId,
@@ -96,6 +101,7 @@ impl<'c> Culprits<'c> {
             critical_path: metrics.critical_path,
             above: id("imbalance_above"),
             below: id("imbalance_below"),
+            off: metrics.off_cpu.map_or([MetricId::MAX; 2], |off_cpu| off_cpu.times),
             idle_threads: metrics.idle_threads,
             progress: id("mpi_nbcoll_wait_for_progress"),
             idle_costs: ["delay_ompidle", "delay_ompidle_longterm"].map(id),
@@ -116,6 +122,7 @@ impl<'c> Culprits<'c> {
         [self.delay, self.critical_path, self.above, self.below, self.idle_threads, self.progress]
             .contains(&metric)
             || self.idle_costs.contains(&metric)
+            || self.off.contains(&metric)
     }
 
     /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
@@ -131,7 +138,8 @@ impl<'c> Culprits<'c> {
         self.has_idle_threads |= metric == self.idle_threads && is_positive();
         self.has_idle_costs |= self.idle_costs.contains(&metric) && is_positive();
         self.has_progress |= metric == self.progress && is_positive();
-        if ![self.critical_path, self.above, self.below].contains(&metric) {
+        let off = self.off.iter().position(|&off| off == metric);
+        if ![self.critical_path, self.above, self.below].contains(&metric) && off.is_none() {
             return;
         }
         let function = self.paths.functions.of(path);
@@ -140,8 +148,14 @@ impl<'c> Culprits<'c> {
                 continue;
             }
             let is_member = |at: &usize| self.found.members.has(which, to_u32(first + at));
+            if let Some(kind) = off {
+                let all = row.iter().copied().fold(sums.off_of_all[kind], i128::saturating_add);
+                sums.off_of_all[kind] = all;
+            }
             for number in (0..row.len()).filter(is_member).map(|at| row[at]) {
-                if metric == self.critical_path {
+                if let Some(kind) = off {
+                    sums.off[kind] = sums.off[kind].saturating_add(number);
+                } else if metric == self.critical_path {
                     sums.is_critical |= number > 0;
                 } else if metric == self.above {
                     sums.above = sums.above.saturating_add(number);
@@ -160,6 +174,10 @@ impl<'c> Culprits<'c> {
             batch.push(sums.is_critical.into());
             batch.extend(wide(sums.above.cast_unsigned()));
             batch.extend(wide(sums.below.cast_unsigned()));
+            sums.off
+                .iter()
+                .chain(&sums.off_of_all)
+                .for_each(|ticks| batch.extend(wide(ticks.cast_unsigned())));
         }
     }
 
@@ -174,6 +192,9 @@ impl<'c> Culprits<'c> {
             sums.is_critical |= reader.word() != 0;
             sums.above = sums.above.saturating_add(reader.wide().cast_signed());
             sums.below = sums.below.saturating_add(reader.wide().cast_signed());
+            for ticks in sums.off.iter_mut().chain(&mut sums.off_of_all) {
+                *ticks = ticks.saturating_add(reader.wide().cast_signed());
+            }
         }
     }
 
@@ -216,6 +237,9 @@ impl<'c> Culprits<'c> {
         let is_unrecorded = paths.region(function) == trace.artificial(Artificial::MeasurementOff);
         let site = named.site.as_ref().filter(|_| !is_unrecorded);
         let stretch = site.and_then(|site| site.stretch);
+        let more_work = self.more_work(which, function, locations.len(), computed, is_parallel);
+        let more_work = more_work.filter(|_| !is_unrecorded);
+        let participants = self.participants(function, computed, is_parallel);
         summary::Culprit {
             location: who(trace, &locations),
             path: function,
@@ -229,9 +253,9 @@ impl<'c> Culprits<'c> {
             kind: self.kind(named.culprit.class),
             victims: named.victims.as_ref().map(|who| victims(trace, who, costs)),
             is_critical: self.sums[which].is_critical && !is_unrecorded,
-            more_work: self
-                .more_work(which, function, locations.len(), computed, is_parallel)
-                .filter(|_| !is_unrecorded),
+            more_work,
+            not_running: more_work
+                .and_then(|_| not_running(&self.sums[which], locations.len(), participants)),
             samples: named
                 .samples
                 .filter(|_| !trace.is_mpi(paths.region(function)) && !is_unrecorded)
@@ -249,6 +273,15 @@ impl<'c> Culprits<'c> {
             Some((file, line)) => Some(format!("after line {line} ({})", names::base_name(file))),
             None => names::site(self.trace, self.paths, path).map(|site| format!("({site})")),
         }
+    }
+
+    /// Returns how many locations take part in a function.
+    fn participants(&self, function: Function, computed: &Totals, is_parallel: &[bool]) -> u64 {
+        let is_parallel = self
+            .paths
+            .all()
+            .any(|path| self.paths.functions.of(path) == function && is_parallel[path.index()]);
+        computed.participants[usize::from(is_parallel)].max(1)
     }
 
     /// Returns the excess of its computation over the mean, as a fraction of the mean; `None` if there is
@@ -271,6 +304,26 @@ impl<'c> Culprits<'c> {
         let more = above.saturating_sub(below);
         (more > 0 && mean > 0.0).then(|| float(more) / mean)
     }
+}
+
+/// Returns why a place was not running in a part of its excess of computation over the mean, and the share of it: what of the excess is
+/// time off the processor beyond the mean of that (site 5.1). `None` if that is less than a tenth.
+fn not_running(sums: &Sums, locations: usize, participants: u64) -> Option<Part> {
+    let excess = float(sums.above.saturating_sub(sums.below));
+    let beyond_mean = |kind: usize| {
+        let mean = sums.off_of_all[kind] as f64 * locations as f64 / participants as f64;
+        (sums.off[kind] as f64 - mean).max(0.0)
+    };
+    let [preempted, blocked] = [0, 1].map(beyond_mean);
+    let share = (preempted + blocked) / excess;
+    let others = "others had its processor";
+    let itself = "it waited in the system";
+    let text = match (preempted, blocked) {
+        _ if preempted >= 9.0 * blocked => others.to_owned(),
+        _ if blocked >= 9.0 * preempted => itself.to_owned(),
+        _ => format!("{others} ({:.0} %), {itself}", 100.0 * (preempted / excess).min(1.0)),
+    };
+    (share >= 0.1).then(|| Part { text, share: share.min(1.0) })
 }
 
 /// Returns the names of locations: a thread, or several of one rank, or ranks.
@@ -366,6 +419,20 @@ mod tests {
         let waiting = [(3, 1000), (4, 10), (7, 9), (9, 500)].into();
         assert_eq!(notable(&waiting), [3, 4, 9]);
         assert!(notable(&BTreeMap::new()).is_empty());
+    }
+
+    #[test]
+    fn time_off_the_processor_beyond_the_mean_is_said_of_an_excess_and_no_other() {
+        let told = |off, off_of_all| {
+            let sums = Sums { above: fraction::whole(100), off, off_of_all, ..Sums::default() };
+            not_running(&sums, 1, 4).map(|part| (part.text, part.share))
+        };
+        assert_eq!(told([80, 0], [80, 0]), Some(("others had its processor".into(), 0.6)));
+        // All were off the processor alike.
+        assert_eq!(told([80, 40], [320, 160]), None);
+        assert_eq!(told([0, 200], [0, 200]), Some(("it waited in the system".into(), 1.0)));
+        let both = told([40, 40], [40, 40]).unwrap();
+        assert_eq!(both, ("others had its processor (30 %), it waited in the system".into(), 0.6));
     }
 
     #[test]

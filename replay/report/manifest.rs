@@ -195,6 +195,7 @@ fn culprit(culprit: &summary::Culprit) -> Culprit {
         victims: culprit.victims.as_ref().map(part),
         is_critical: culprit.is_critical,
         more_work: culprit.more_work,
+        not_running: culprit.not_running.as_ref().map(part),
         samples: culprit.samples.clone(),
     }
 }

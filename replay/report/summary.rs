@@ -128,6 +128,8 @@ pub struct Culprit {
     pub is_critical: bool,
     /// The excess of its computation over the mean of all, as a fraction of the mean.
     pub more_work: Option<f64>,
+    /// Why it was not running in a part of this excess, and the share of it; `None` if it was running, or nobody knows.
+    pub not_running: Option<Part>,
     /// The number of samples taken there, in words.
     pub samples: Option<String>,
 }
@@ -162,7 +164,10 @@ impl Culprit {
         let victims = self.victims.as_ref().map_or(String::new(), |victims| format!(" {victims}"));
         let critical = self.is_critical.then(|| "on the critical path".to_owned());
         let more = self.more_work.filter(|&more| more >= 0.005 && !self.is_unexplained);
-        let more = more.map(|more| format!("{:.0} % more work than the mean", 100.0 * more));
+        let not_running = self.not_running.as_ref().map_or(String::new(), |part| {
+            format!(", {:.0} % of it not running: {}", 100.0 * part.share, part.text)
+        });
+        let more = more.map(|more| format!("{:.0} % more work than the mean{not_running}", 100.0 * more));
         let all = [Some(format!("{}{victims}", self.kind)), critical, more, self.samples.clone()];
         all.into_iter().flatten().collect()
     }

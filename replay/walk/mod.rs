@@ -34,6 +34,7 @@ mod sampling;
 mod stack;
 mod steps;
 mod stream;
+mod switches;
 mod tasks;
 mod teams;
 mod thread;
@@ -75,6 +76,7 @@ pub use phases::Border;
 pub use sampling::Sampled;
 pub use steps::{Between, StepKey, Steps, TimedStep};
 pub(crate) use stream::FARTHEST;
+pub use switches::KnownSwitches;
 pub use window_calls::{KeptCalls, MOST_CALLS, WindowCall, WindowCalls};
 pub use work::MainThreadWork;
 

@@ -26,6 +26,7 @@ mod iterations; // iterations of a loop that is found while the program runs are
 mod linked; // a recorder that is linked into a program leaves the trace of a preloaded one
 mod load; // many threads, communicators, requests and events, in bounded memory
 mod oddities; // programs that jump, throw, fail, cancel and close leave whole traces all the same
+mod off_cpu; // time off the processor is that of the system's own account, at the place where it passed
 mod openmp; // constructs of OpenMP leave their records, and waits have the size that the programs give them
 mod pauses; // what is recorded keeps its partners where other rounds are not recorded
 mod python; // functions of programs in Python are on call paths as Python itself sees them

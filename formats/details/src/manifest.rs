@@ -385,6 +385,9 @@ pub struct Culprit {
     pub is_critical: bool,
     /// The excess of its computation over the mean of all, as a fraction of the mean.
     pub more_work: Option<f64>,
+    /// Why it was not running in a part of this excess, in words, and the share of it; absent if it was running, or nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_running: Option<Part>,
     /// Samples taken there, in words.
     pub samples: Option<String>,
 }

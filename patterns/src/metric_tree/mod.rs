@@ -11,6 +11,7 @@ mod delays;
 mod file_requests;
 mod files;
 mod imbalance;
+mod off_cpu;
 mod overlap;
 mod propagation;
 mod time;
@@ -27,6 +28,11 @@ pub(crate) fn of_file_model() -> impl Iterator<Item = Metric> {
     file_requests::METRICS.iter().copied()
 }
 
+/// The metrics of time off the processor.
+pub(crate) fn of_off_cpu() -> impl Iterator<Item = Metric> {
+    off_cpu::METRICS.iter().copied()
+}
+
 /// In the order of the report: parents precede children.
 pub(crate) fn metrics() -> impl Iterator<Item = Metric> {
     let lists = [
@@ -40,6 +46,7 @@ pub(crate) fn metrics() -> impl Iterator<Item = Metric> {
         critical_path::METRICS,
         imbalance::METRICS,
         overlap::METRICS,
+        off_cpu::METRICS,
     ];
     lists.into_iter().flatten().copied()
 }

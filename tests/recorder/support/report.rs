@@ -29,6 +29,11 @@ impl NamedReport {
         NamedReport { report, paths }
     }
 
+    /// Whether it has a metric.
+    pub(crate) fn has(&self, metric: &str) -> bool {
+        self.report.cube().metrics.iter().any(|definition| definition.unique_name == metric)
+    }
+
     /// Number of locations: one per rank, for programs without threads.
     pub(crate) fn locations(&self) -> usize {
         self.report.cube().locations.len()

@@ -21,6 +21,13 @@ const LEAST_OF_RUN: f64 = 0.01;
 /// The least excess of work over the mean that is to be balanced.
 const EXCESS: f64 = 0.05;
 
+/// Share of this excess from which on it is not work, as the place was not running.
+const HALF: f64 = 0.5;
+
+/// What helps where a place was not running.
+const RUN: &str = "Look for what runs beside it, or makes it wait in the system: more threads than cores, a second job, files, pages \
+    of memory. Bind ranks to cores, and leave one for the system.";
+
 /// Something to do.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Action {
@@ -163,6 +170,8 @@ pub(super) fn id(values: &Values<'_>, kind: Kind, cnode: CnodeId) -> String {
 pub(super) enum Kind {
     /// It has more work than others.
     Balance,
+    /// It takes longer than the others because it is not running.
+    NotRunning,
     /// It ends too late.
     Earlier,
     /// A call of MPI that takes its time without being a wait state.
@@ -170,10 +179,12 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The kind of a place, with the excess of its work over the mean as a fraction of it.
-    pub(super) fn of(is_unexplained: bool, more_work: Option<f64>) -> Kind {
+    /// The kind of a place, with the excess of its work over the mean as a fraction of it, and the share of this in which it was not
+    /// running.
+    pub(super) fn of(is_unexplained: bool, more_work: Option<f64>, not_running: f64) -> Kind {
         match more_work {
             _ if is_unexplained => Kind::Unexplained,
+            Some(more) if more >= EXCESS && not_running >= HALF => Kind::NotRunning,
             Some(more) if more >= EXCESS => Kind::Balance,
             _ => Kind::Earlier,
         }
@@ -183,6 +194,7 @@ impl Kind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Kind::Balance => "balance",
+            Kind::NotRunning => "not-running",
             Kind::Earlier => "earlier",
             Kind::Unexplained => "unexplained",
         }
@@ -203,6 +215,7 @@ impl Kind {
                 format!("Balance {function}: {place} {have} {more} more work than the mean")
             }
             (Kind::Balance, None) => format!("Balance {function} on {place}"),
+            (Kind::NotRunning, _) => format!("Keep {place} running in {function}"),
             (Kind::Earlier, _) => format!("Let {function} end earlier on {place}"),
             // Coverage has a word of its own for long ones: this is all such time, also where nothing is wrong.
             (Kind::Unexplained, _) => {
@@ -214,6 +227,9 @@ impl Kind {
 
     /// What helps: the advice of a pattern is about the work before a call of MPI, not about the call.
     pub(super) fn advice(self, pattern: Option<&str>) -> Option<&'static str> {
+        if self == Kind::NotRunning {
+            return Some(RUN);
+        }
         let pattern = pattern.filter(|_| self != Kind::Unexplained)?;
         pattern_of(pattern).map(|pattern| pattern.explanation.advice())
     }
@@ -298,7 +314,7 @@ fn of_delays(values: &Values<'_>, run: &Run, is_analysed: bool) -> Result<Vec<Ac
         let place = if stands_out { name } else { format!("several ranks, most on {name}") };
         let more_work = if stands_out { excess(values, cnode, location)? } else { None };
         let region = &cube.regions[cube.cnodes[cnode.0].region.0];
-        let kind = Kind::of(region.paradigm == "mpi", more_work);
+        let kind = Kind::of(region.paradigm == "mpi", more_work, 0.0);
         let text = kind.sentence(function, &place, more_work, is_analysed);
         let seconds = if stands_out { value } else { sum };
         let words = largest_kind(values, cnode)?;
@@ -379,10 +395,18 @@ mod tests {
 
     #[test]
     fn time_in_mpi_is_no_work_and_gets_no_advice_about_it() {
-        let kind = Kind::of(true, Some(0.5));
+        let kind = Kind::of(true, Some(0.5), 0.9);
         assert_eq!(kind, Kind::Unexplained);
         assert_eq!(kind.advice(Some("mpi_latesender")), None);
-        assert!(Kind::of(false, None).advice(Some("mpi_latesender")).is_some());
+        assert!(Kind::of(false, None, 0.0).advice(Some("mpi_latesender")).is_some());
+    }
+
+    #[test]
+    fn place_that_was_not_running_is_not_asked_to_do_less_work() {
+        let kind = Kind::of(false, Some(0.5), 0.8);
+        assert_eq!(kind.sentence("work", "rank 3", Some(0.5), true), "Keep rank 3 running in work");
+        assert_eq!(kind.advice(None), Some(RUN));
+        assert_eq!(Kind::of(false, Some(0.5), 0.2), Kind::Balance);
     }
 
     #[test]

@@ -37,7 +37,8 @@ pub fn culprits(opened: &Opened, values: &Values<'_>) -> Result<Option<Vec<Actio
 }
 
 fn kind(culprit: &Culprit) -> Kind {
-    Kind::of(culprit.is_unexplained, culprit.more_work)
+    let not_running = culprit.not_running.as_ref().map_or(0.0, |part| part.share);
+    Kind::of(culprit.is_unexplained, culprit.more_work, not_running)
 }
 
 /// The action of culprits of one call path and kind, of which the first one costs most.
@@ -84,6 +85,10 @@ fn evidence(culprit: &Culprit) -> Vec<String> {
     evidence.extend(culprit.between.as_ref().map(part_text));
     if culprit.is_critical {
         evidence.push("on the critical path".into());
+    }
+    if let Some(part) = &culprit.not_running {
+        let share = numbers::percent(part.share);
+        evidence.push(format!("not running in {share} of its excess over the mean: {}", part.text));
     }
     evidence.extend(culprit.samples.clone());
     evidence

@@ -165,6 +165,7 @@ impl Chain {
             seconds: waiting / 2.0,
             kind: "late senders".into(),
             more_work: Some(1.9),
+            not_running: None,
             ..Culprit::default()
         };
         let fate = |fate: &str, share: f64| Coverage { fate: fate.into(), seconds: share };

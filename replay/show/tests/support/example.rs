@@ -278,6 +278,7 @@ fn culprit(names: &Names, place: &str, seconds: f64, more_work: Option<f64>) -> 
         victims: Some(Part { text: "in MPI_Recv of ranks 1–3".into(), share: 0.86 }),
         is_critical: true,
         more_work,
+        not_running: None,
         ..Culprit::default()
     }
 }

@@ -1,0 +1,97 @@
+/*
+ * Time off the processor: two ranks that compute and wait, of which it is known how long they were not running.
+ *
+ *     off_cpu crowded|alone [THREADS]
+ *
+ * crowded: both ranks, and a process of each that does nothing but compute, share one processor. Rank 0 computes, in the region
+ * `work`, until it has had 0.3 s of processor time; rank 1 sleeps as long in the region `rest`, where it is blocked. alone: without
+ * these processes, on a processor for each rank. Each rank prints for its regions: the time, that on a processor, and how often it
+ * has blocked, by the system's own account. THREADS are as many threads more that sleep for 10 ms, and are not in MPI.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../check.h"
+
+static double seconds(clockid_t clock) {
+    struct timespec time;
+    CHECK(clock_gettime(clock, &time) == 0);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void sleep_for(double wanted) {
+    struct timespec time = {(time_t)wanted, (long)(1e9 * (wanted - (double)(time_t)wanted))};
+    CHECK(nanosleep(&time, NULL) == 0);
+}
+
+static void compute(double wanted) {
+    double end = seconds(CLOCK_THREAD_CPUTIME_ID) + wanted;
+    while (seconds(CLOCK_THREAD_CPUTIME_ID) < end);
+}
+
+/* Starts a process that takes the processor away again and again, until this one ends. */
+static pid_t compete(void) {
+    pid_t parent = getpid(), child = fork();
+    CHECK(child >= 0);
+    if (child > 0) return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (getppid() == parent);
+    _exit(0);
+}
+
+static void *sleep_a_little(void *unused) {
+    REPLAY_REGION_BEGIN("thread");
+    sleep_for(0.01);
+    REPLAY_REGION_END("thread");
+    return unused;
+}
+
+NOINLINE void region(const char *name, void (*what)(double), double wanted) {
+    struct rusage before, after;
+    REPLAY_REGION_BEGIN(name);
+    double wall = seconds(CLOCK_MONOTONIC), processor = seconds(CLOCK_THREAD_CPUTIME_ID);
+    CHECK(getrusage(RUSAGE_THREAD, &before) == 0);
+    what(wanted);
+    CHECK(getrusage(RUSAGE_THREAD, &after) == 0);
+    processor = seconds(CLOCK_THREAD_CPUTIME_ID) - processor;
+    wall = seconds(CLOCK_MONOTONIC) - wall;
+    REPLAY_REGION_END(name);
+    printf("%d %s %.9f %.9f %ld\n", rank, name, wall, processor, after.ru_nvcsw - before.ru_nvcsw);
+}
+
+int main(int argc, char **argv) {
+    start(&argc, &argv, 2);
+    CHECK(argc >= 2);
+    int is_crowded = strcmp(argv[1], "crowded") == 0;
+    cpu_set_t own;
+    CHECK(sched_getaffinity(0, sizeof own, &own) == 0);
+    int skip = is_crowded ? 0 : rank % CPU_COUNT(&own), processor = 0;
+    for (processor = 0; !CPU_ISSET(processor, &own) || skip-- > 0; processor++);
+    CPU_ZERO(&own);
+    CPU_SET(processor, &own);
+    CHECK(sched_setaffinity(0, sizeof own, &own) == 0);
+    pid_t other = is_crowded ? compete() : 0;
+    if (!is_crowded) go_first(0);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    region("work", rank == 0 ? compute : sleep_for, rank == 0 ? 0.3 : 0.001);
+    region("rest", rank == 1 ? sleep_for : compute, rank == 1 ? 0.3 : 0.001);
+    if (other > 0) {
+        CHECK(kill(other, SIGKILL) == 0);
+        CHECK(waitpid(other, NULL, 0) == other);
+    }
+    for (int left = argc > 2 ? atoi(argv[2]) : 0; left > 0; left--) {
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, sleep_a_little, NULL) == 0);
+        CHECK(pthread_join(thread, NULL) == 0);
+    }
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    finish();
+    return 0;
+}

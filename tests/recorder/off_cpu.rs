@@ -1,0 +1,130 @@
+//! Time off the processor is that of the system's own account, at the call path where it passed, and the summary says it of those
+//! whom it makes late.
+
+use std::collections::BTreeMap;
+
+use replay::metrics::{Metrics, Parts};
+use replay::options::Semantics;
+
+use crate::support::archive;
+use crate::support::process::Ended;
+use crate::support::record::{Invocation, Subject, analyze};
+use crate::support::report::{NamedReport, findings};
+
+/// A region of a rank, by the system's account.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    wall: f64,
+    processor: f64,
+    blockings: f64,
+}
+
+/// What the program has printed, by region and rank.
+fn told(ended: &Ended) -> BTreeMap<(String, usize), Told> {
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [rank, region, numbers @ ..] = &words[..] else { panic!("{line}") };
+        let numbers: Vec<f64> = numbers.iter().map(|word| word.parse().unwrap()).collect();
+        let told = Told { wall: numbers[0], processor: numbers[1], blockings: numbers[2] };
+        ((region.to_string(), rank.parse().unwrap()), told)
+    };
+    ended.stdout.lines().map(line).collect()
+}
+
+/// Records the program, unless the system does not permit records of switches.
+fn recorded(test: &str, arguments: &[&str]) -> Option<(Subject, Ended)> {
+    let subject = Subject::new(test, "switches/off_cpu.c", 2, arguments)?.option("--off-cpu=on");
+    let ended = subject.run_recorded(Invocation::InFront);
+    ended.expect_success();
+    if ended.stderr.contains("the system permits no records") {
+        skip::skip(skip::Need::System, format!("{test}: {}", ended.stderr));
+        return None;
+    }
+    assert_eq!(archive::refusal(&subject.experiment), None);
+    assert_eq!(archive::difference(&subject.experiment), None);
+    Some((subject, ended))
+}
+
+/// Checks that the report says of each region what the system does, within a twentieth or 3 ms.
+fn expect_account(report: &NamedReport, told: &BTreeMap<(String, usize), Told>) {
+    for ((region, rank), told) in told {
+        let paths = report.within(region);
+        assert!(!paths.is_empty(), "{region}");
+        let value = |metric: &str| report.value(metric, &paths, *rank);
+        let (off, expected) = (value("off_cpu"), told.wall - told.processor);
+        let about = format!("{region} of rank {rank}: {off} s, {told:?}");
+        assert!((off - expected).abs() < 0.003 + 0.05 * expected, "{about}");
+        // Loading a page for the first time may block, too, where the recorder does it.
+        assert!((value("blockings") - told.blockings).abs() <= 3.0, "{about}");
+    }
+}
+
+#[test]
+fn rank_beside_others_on_its_processor_is_preempted_and_one_that_sleeps_is_blocked() {
+    let Some((subject, ended)) = recorded("off_cpu_crowded", &["crowded"]) else { return };
+    let analysis = analyze(&subject.experiment, &subject.folder);
+    analysis.expect_success();
+    assert_eq!(findings(&subject.experiment), []);
+    let report = NamedReport::read(&subject.experiment);
+    let told = told(&ended);
+    expect_account(&report, &told);
+    let of = |metric: &str, region: &str, rank: usize| report.value(metric, &report.within(region), rank);
+    let work = told[&("work".into(), 0)];
+    let preempted = of("off_cpu_preempted", "work", 0);
+    assert!(preempted > 0.9 * (work.wall - work.processor) && of("preemptions", "work", 0) > 10.0);
+    assert!(of("off_cpu_blocked", "work", 0) < 0.02, "it has not waited in the system");
+    assert!(of("off_cpu_blocked", "rest", 1) > 0.29 && of("off_cpu_blocked", "work", 1) < 0.1);
+    // Nobody has asked for a core of its own, so it is late, and why it is can be read.
+    let said = analysis.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let culprit = said.split("Who made others wait").nth(1).unwrap();
+    let first = culprit.split("% more work than the mean").nth(1).unwrap();
+    assert!(first.contains("% of it not running: others had its processor"), "{}", analysis.stdout);
+}
+
+#[test]
+fn rank_that_has_a_processor_of_its_own_is_not_said_to_lack_it() {
+    let Some((subject, ended)) = recorded("off_cpu_alone", &["alone"]) else { return };
+    let analysis = analyze(&subject.experiment, &subject.folder);
+    analysis.expect_success();
+    let report = NamedReport::read(&subject.experiment);
+    let told = told(&ended);
+    expect_account(&report, &told);
+    let work = told[&("work".into(), 0)];
+    if work.wall - work.processor < 0.01 * work.wall {
+        assert!(!analysis.stdout.contains("others had its processor"), "{}", analysis.stdout);
+    }
+}
+
+#[test]
+fn threads_beyond_the_limit_of_locked_memory_go_without_and_nobody_is_told_unless_asked() {
+    let threads = "40";
+    let Some(subject) = Subject::new("off_cpu_threads", "switches/off_cpu.c", 2, &["alone", threads]) else {
+        return;
+    };
+    let subject = subject.with("REPLAY_OFF_CPU", "auto");
+    let ended = subject.run_recorded(Invocation::InFront);
+    ended.expect_success();
+    assert!(!ended.stderr.contains("permits no records"), "{}", ended.stderr);
+    assert_eq!(archive::refusal(&subject.experiment), None);
+    analyze(&subject.experiment, &subject.folder).expect_success();
+    assert_eq!(findings(&subject.experiment), []);
+    // Each of them has slept.
+    let report = NamedReport::read(&subject.experiment);
+    let threads = report.within("thread");
+    let blocked: f64 = (0..report.locations()).map(|at| report.value("off_cpu_blocked", &threads, at)).sum();
+    let is_permitted = report.has("off_cpu");
+    assert!(!is_permitted || blocked > 0.0, "{blocked}");
+}
+
+#[test]
+fn recording_without_it_has_neither_records_nor_metrics() {
+    let Some(subject) = Subject::new("off_cpu_off", "switches/off_cpu.c", 2, &["alone"]) else { return };
+    let subject = subject.option("--off-cpu=off");
+    subject.run_recorded(Invocation::InFront).expect_success();
+    assert_eq!(archive::counts(&subject.experiment).get("Metric"), None);
+    analyze(&subject.experiment, &subject.folder).expect_success();
+    assert!(!NamedReport::read(&subject.experiment).has("off_cpu"));
+    // The reference has no such metrics at all.
+    let parts = Parts { off_cpu: true, ..Parts::default() };
+    assert!(Metrics::of_analysis(parts, Semantics::Reference).off_cpu.is_none());
+}

@@ -1,5 +1,6 @@
-//! The command line. The only file that names clap.
+//! The command line. With `scout.rs` the only file that names clap.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Parser, ValueEnum};
@@ -70,7 +71,13 @@ pub(crate) struct Cli {
 
     /// Find wait states only: no delay costs, no critical path
     #[arg(long)]
-    no_root_causes: bool,
+    pub(crate) no_root_causes: bool,
+
+    /// Write no statistics of wait states beside the report (trace.stat)
+    ///
+    /// One that an earlier analysis has left there is removed.
+    #[arg(long, hide_short_help = true)]
+    no_statistics: bool,
 
     /// Details for replay-show: in the report, in an archive beside it, or none [default: inside]
     ///
@@ -310,6 +317,14 @@ pub(crate) struct Cli {
     /// Print more: what the trace consists of, and which worker has what
     #[arg(short, long)]
     pub(crate) verbose: bool,
+
+    /// A second name of the report in the experiment directory, for who has called the program by another name.
+    #[arg(skip)]
+    pub(crate) link: Option<OsString>,
+
+    /// What there is to say about options of another program that are taken.
+    #[arg(skip)]
+    pub(crate) remark: Option<&'static str>,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug)]
@@ -429,6 +444,8 @@ impl Cli {
             io_model: self.io_options(),
             clock_correction: self.clock_correction,
             force: self.force,
+            statistics: !self.no_statistics,
+            link: self.link.clone(),
             ..Options::new(self.experiment.clone().unwrap_or_default())
         }
     }

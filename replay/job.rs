@@ -56,6 +56,10 @@ use crate::{
 pub(crate) struct Job {
     archive: Archive,
     target: PathBuf,
+    /// The report's second name.
+    link: Option<PathBuf>,
+    /// Whether there are statistics beside the report.
+    statistics: bool,
     pub(crate) trace: Trace,
     metrics: Metrics,
     formulas: Formulas,
@@ -107,9 +111,9 @@ impl Job {
         let predict = predicted::asked(options)?;
         let rules = options.looks_for_advice().then(|| advice::rules(&options.rules)).transpose()?;
         let archive = Archive::open(&options.experiment)?.by(options.io);
-        let target = report::target(options, &archive);
+        let (target, link) = (report::target(options, &archive), report::link(options, &archive));
         if exchange.worker() == 0 {
-            report::check_target(&target, options)?;
+            report::check_target(&target, link.as_deref(), options)?;
         }
         let file = archive.definition_file()?;
         let basis = Basis::new(options, &archive, &file);
@@ -173,6 +177,8 @@ impl Job {
         Ok(Job {
             archive,
             target,
+            link,
+            statistics: options.statistics,
             trace,
             metrics,
             formulas,
@@ -585,7 +591,7 @@ impl Job {
         let found = Found {
             results,
             findings,
-            statistics,
+            statistics: self.statistics.then_some(statistics),
             doubtful,
             violations,
             culprits: causes.culprits,
@@ -616,6 +622,12 @@ impl Job {
                 signals::decide();
                 self.new_directory.iter().try_for_each(NewDirectory::put_in_place)?;
                 report.put_in_place()?;
+                if !self.statistics {
+                    report::remove_statistics(&self.target)?;
+                }
+                if let Some(link) = &self.link {
+                    report::put_link_in_place(&self.target, link)?;
+                }
                 debug!(path = ?self.target, "report put in place");
                 Some(summary)
             }

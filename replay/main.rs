@@ -7,6 +7,7 @@
 )]
 
 mod cli;
+mod scout;
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Stdout, Write, stderr, stdout};
@@ -41,7 +42,11 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
     ignore_limit_on_files();
-    let cli = Cli::try_parse();
+    let name = std::env::args_os().next().unwrap_or_default();
+    let cli = match scout::link(&name) {
+        Some(link) => scout::try_parse(std::env::args_os(), link),
+        None => Cli::try_parse(),
+    };
     // MPI starts before anything is printed, so that one process can print for all; it ends when `exchange` is dropped.
     let asked = cli.as_ref().ok();
     let started = start(cli::mpi_library(asked).as_deref(), asked.and_then(Cli::threads));
@@ -114,6 +119,9 @@ fn main() -> ExitCode {
     // As above.
     if let Err(problems) = add_rules(&mut options) {
         return refuse_rules(&problems, exchange.fail() == exchange.worker());
+    }
+    if let Some(remark) = cli.remark.filter(|_| speaks && !cli.quiet) {
+        complain(&Error::new(remark));
     }
     let progress = if speaks && !cli.quiet { Progress::on_stderr(cli.verbose) } else { Progress::silent() };
     let mut progress = progress.of(exchange.worker(), 0);

@@ -1,5 +1,6 @@
 //! Options of an analysis.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use otf2::Io;
@@ -125,6 +126,10 @@ pub struct Options {
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
     pub force: bool,
+    /// Write the statistics of wait states beside the report.
+    pub statistics: bool,
+    /// A second name that the report gets in the experiment directory, when it is in place.
+    pub link: Option<OsString>,
 }
 
 impl Options {
@@ -156,6 +161,8 @@ impl Options {
             io_model: IoOptions::default(),
             clock_correction: false,
             force: false,
+            statistics: true,
+            link: None,
         }
     }
 

@@ -48,6 +48,7 @@ mod predict;
 mod reference;
 mod robustness;
 mod scaling;
+mod scout; // the analyzer inside of Scalasca's scan
 mod second_implementation;
 mod series;
 mod serve;

@@ -49,6 +49,6 @@ pub(crate) use structure::loop_place;
 pub use structure::{Kind, MainLoop, StructureSummary, Unlike};
 pub(crate) use summary::printable;
 pub use summary::{Causes, Culprit, Summary, WaitState};
-pub use target::{check_target, target};
+pub use target::{check_target, link, put_link_in_place, remove_statistics, target};
 pub use what_if::{Gain, LatencySummary, WhatIfSummary};
 pub use write::{Found, bytes_needed, write};

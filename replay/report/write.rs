@@ -63,7 +63,7 @@ pub struct Found<'a> {
     /// Findings that belong to no single process.
     pub findings: Findings,
     /// The instances of wait states.
-    pub statistics: Statistics,
+    pub statistics: Option<Statistics>,
     /// Wait states that may be an artifact of wrong clocks.
     pub doubtful: Doubtful,
     /// Violations of the clock condition, if clocks were corrected.
@@ -137,7 +137,10 @@ pub fn write(
     let mut survey = Survey::new(&locations);
     let computed = std::mem::take(&mut survey.totals).of_all(exchange)?;
     locations.computed = Some(&computed).filter(|computed| compares && computed.participants[1] > 1);
-    let statistics = total_statistics(statistics, tools.trace, processes, paths, exchange)?;
+    let statistics = match statistics {
+        Some(statistics) => total_statistics(statistics, tools.trace, processes, paths, exchange)?,
+        None => None,
+    };
     let mut accounts =
         Accounts::of_all(tools.trace, (processes, &results), findings, doubtful, violations, exchange)?;
     (accounts.focus, accounts.scenario) = (focus, scenario);

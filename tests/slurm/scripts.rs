@@ -25,7 +25,7 @@ fn scripts_in(folder: &str) -> Vec<PathBuf> {
 
 #[test]
 fn scripts_are_clean_for_shellcheck() {
-    let folders = ["jobscripts", "packaging", "tests/slurm", "tools"];
+    let folders = ["jobscripts", "packaging", "tests/scout", "tests/slurm", "tools"];
     let shellcheck = Command::new("shellcheck")
         .arg("--external-sources")
         .args(folders.into_iter().flat_map(scripts_in))

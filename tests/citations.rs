@@ -9,7 +9,7 @@ use regex::Regex;
 
 const SPECIFICATION: &str = include_str!("../docs/specification.md");
 /// Folders with sources.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     "replay",
     "patterns",
     "structure",
@@ -20,6 +20,7 @@ const SOURCES: [&str; 12] = [
     "diagnostics",
     "launched",
     "manual",
+    "scan",
     "tests",
     "benches",
 ];

@@ -19,6 +19,7 @@ fn manifests() -> BTreeMap<String, String> {
         "manual",
         "benches/generate",
         "replay/show",
+        "scan",
     ]
     .map(String::from)
     .to_vec();

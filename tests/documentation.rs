@@ -397,6 +397,7 @@ fn list_of_files() -> String {
         "diagnostics",
         "launched",
         "manual",
+        "scan",
         "benches",
         "tests",
     ] {

@@ -28,7 +28,7 @@ impl Installation {
         let directory = fresh();
         let release = directory.path().join("target/release");
         fs::create_dir_all(&release).unwrap();
-        for name in ["replay-analyze", "replay-record", "replay-show"] {
+        for name in ["replay-analyze", "replay-record", "replay-scan", "replay-show"] {
             fs::write(release.join(name), PROGRAM).unwrap();
             fs::set_permissions(release.join(name), fs::Permissions::from_mode(0o755)).unwrap();
         }
@@ -86,10 +86,16 @@ fn files_are_where_systems_look_for_them_and_can_be_read() {
     for file in [
         "bin/replay-analyze",
         "bin/replay-record",
+        "bin/replay-scan",
         "bin/replay-show",
         "include/replay/replay.f90",
         "include/replay/replay.h",
         "include/replay/replay.py",
+        "libexec/replay/scalasca",
+        "libexec/replay/scan",
+        "libexec/replay/scout.replay",
+        "libexec/replay/skin",
+        "libexec/replay/square",
         "lib64/cmake/Replay/ReplayConfig.cmake",
         "lib64/cmake/Replay/ReplayConfigVersion.cmake",
         "lib64/pkgconfig/replay.pc",
@@ -103,6 +109,7 @@ fn files_are_where_systems_look_for_them_and_can_be_read() {
         "share/doc/replay/docs/metrics.md",
         "share/man/man1/replay-analyze.1",
         "share/man/man1/replay-record.1",
+        "share/man/man1/replay-scan.1",
         "share/man/man1/replay-show.1",
         "share/man/man5/replay-filter.5",
         "share/man/man7/replay.7",

@@ -27,6 +27,7 @@ tools/demo.sh
 make install DESTDIR="$installed" PREFIX=/usr
 "$installed/usr/bin/replay-analyze" --version
 "$installed/usr/bin/replay-show" --version
+"$installed/usr/libexec/replay/scan" --scout
 "$installed/usr/bin/replay-record" true
 test -s "$installed/usr/share/man/man7/replay.7"
 rm -rf "$check"

@@ -60,7 +60,14 @@ fill() {
     done
 }
 
-put 755 bin "$release/replay-analyze" "$release/replay-record" "$release/replay-show"
+put 755 bin "$release/replay-analyze" "$release/replay-record" "$release/replay-scan" "$release/replay-show"
+# Names of Scalasca's commands; not on the path, where those of Scalasca may be.
+links=$stage/libexec/replay
+mkdir -p "$links"
+ln -s ../../bin/replay-analyze "$links/scout.replay"
+for name in scan scalasca square skin; do
+    ln -s ../../bin/replay-scan "$links/$name"
+done
 put 644 "$libdir/replay" "$release/libreplay_recorder.so" "$release/libreplay_io.so"
 library=$CARGO_TARGET_DIR/static/release/libreplay_recorder.a
 if [ -e "$library" ]; then
@@ -72,6 +79,7 @@ fill "$libdir/cmake/Replay" packaging/installed/*.cmake
 
 "$release/replay-analyze" --manual "$stage/share"
 "$release/replay-record" --manual "$stage/share"
+"$release/replay-scan" --manual "$stage/share"
 "$release/replay-show" manual "$stage/share"
 fill share/man/man5 manual/pages/*.5
 fill share/man/man7 manual/pages/*.7

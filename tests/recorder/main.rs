@@ -32,6 +32,7 @@ mod pauses; // what is recorded keeps its partners where other rounds are not re
 mod python; // functions of programs in Python are on call paths as Python itself sees them
 mod records; // archives with both kinds of records say the same of one recording
 mod regions; // regions with names and functions that tell of themselves are recorded as they are asked for
+mod scan; // programs are measured, and their traces analysed, by the command lines of Scalasca's scan
 mod stripped; // a program without symbols has functions and calls that are told apart
 mod support;
 mod waits;

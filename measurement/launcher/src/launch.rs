@@ -64,7 +64,7 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], settin
     let guardian = path.and_then(Guardian::start);
     let variables = preload::environment(&libraries, path, variables, command);
     debug!(?variables, has_guardian = guardian.is_some(), "environment of the program");
-    let mut program = match Program::start(command, &variables) {
+    let mut program = match Program::start(command, &variables, |_| {}) {
         Ok(program) => program,
         Err(not_started) => {
             complain(&not_started.error);

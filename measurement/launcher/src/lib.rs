@@ -27,5 +27,6 @@ pub use finish::{Estimate, Omission, Outcome, Share, Summary, finish};
 pub use guardian::guard;
 pub use launch::record;
 pub use options::{Task, command, task};
-pub use program::{ProgramEnd, end_as};
+pub use preload::find;
+pub use program::{NotStarted, Program, ProgramEnd, end_as};
 pub use report::{complain, lines};

@@ -136,7 +136,7 @@ pub(crate) fn starts_open_mpi(program: &OsStr) -> bool {
 }
 
 /// Returns the path of a program, as the system would execute it.
-pub(crate) fn find(program: &OsStr) -> Option<PathBuf> {
+pub fn find(program: &OsStr) -> Option<PathBuf> {
     if program.as_encoded_bytes().contains(&b'/') {
         return Some(program.into());
     }

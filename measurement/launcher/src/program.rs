@@ -13,7 +13,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -46,7 +46,8 @@ impl From<ExitStatus> for ProgramEnd {
 }
 
 /// A running program.
-pub(crate) struct Program {
+#[derive(Debug)]
+pub struct Program {
     child: Child,
     /// Whether it has been waited for: from then on its process id may be that of another one.
     is_over: Arc<Mutex<bool>>,
@@ -54,16 +55,23 @@ pub(crate) struct Program {
 }
 
 /// Why a program was not started: a message, and the exit status.
-pub(crate) struct NotStarted {
-    pub(crate) error: Error,
-    pub(crate) status: i32,
+#[derive(Debug)]
+pub struct NotStarted {
+    /// The message.
+    pub error: Error,
+    /// The exit status, as of shells.
+    pub status: i32,
 }
 
 impl Program {
-    /// Starts a program with additional environment variables.
-    pub(crate) fn start(
+    /// Starts a program with additional environment variables, and as `prepare` wants it.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start(
         command: &[OsString],
         variables: &[(OsString, OsString)],
+        prepare: impl FnOnce(&mut Command),
     ) -> Result<Self, NotStarted> {
         let failed = |cause: std::io::Error| {
             let error = Error::new(format!("cannot receive signals: {cause}"));
@@ -80,6 +88,7 @@ impl Program {
         let mut child = Command::new(program);
         child.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
         end_with_launcher(&mut child);
+        prepare(&mut child);
         match child.spawn() {
             Ok(child) => Ok(Program { child, is_over: Arc::default(), signals }),
             Err(cause) => {
@@ -95,7 +104,10 @@ impl Program {
 
     /// Waits for the end, and passes on signals meanwhile. Signals that come later are ignored: the rest is
     /// soon done.
-    pub(crate) fn wait(&mut self) -> Result<ProgramEnd, Error> {
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn wait(&mut self) -> Result<ProgramEnd, Error> {
         let failed = |cause: std::io::Error| Error::new(format!("cannot wait for the program: {cause}"));
         loop {
             if let Some(status) = self.try_wait().map_err(failed)? {
@@ -138,6 +150,11 @@ impl Program {
         });
     }
 
+    /// Returns its standard output and error, if these were to be pipes.
+    pub fn take_output(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+        (self.child.stdout.take(), self.child.stderr.take())
+    }
+
     /// Returns its process id.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
@@ -178,7 +195,7 @@ fn end_with_launcher(command: &mut Command) {
         rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
         // The launcher may have died before this was requested.
         if rustix::process::getppid() != Some(launcher) {
-            return Err(std::io::Error::other("replay-record is gone"));
+            return Err(std::io::Error::other("who starts it is gone"));
         }
         Ok(())
     };

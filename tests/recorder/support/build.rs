@@ -79,6 +79,16 @@ pub(crate) fn viewer() -> &'static Path {
     })
 }
 
+/// Path of `replay-scan`.
+pub(crate) fn scanner() -> &'static Path {
+    static SCANNER: OnceLock<PathBuf> = OnceLock::new();
+    SCANNER.get_or_init(|| {
+        let target = target();
+        cargo(&["build", "--profile", "test", "-p", "replay-scan"], &target);
+        target.join("debug/replay-scan")
+    })
+}
+
 /// The recorder as a static library.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
@@ -189,6 +199,21 @@ pub(crate) fn program_with(mpi: &Mpi, source: &str, flags: &str) -> Option<Vec<O
         folder.join(source).with_extension("")
     });
     Some(vec![program.clone().into()])
+}
+
+/// Compiles a C program, linked with what stands in for Score-P's library, which goes beside it.
+pub(crate) fn instrument(source: &Path, program: &Path) {
+    let (folder, stub) = (program.parent().unwrap(), project("tests/recorder/support/scorep.c"));
+    let compile = |arguments: &[&OsStr]| {
+        let output = Command::new(compiler()).args(arguments).current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let [shared, pic, to, library] = ["-shared", "-fPIC", "-o", "libscorep_stub.so"].map(OsStr::new);
+    compile(&[shared, pic, stub.as_os_str(), to, library]);
+    let include = project("measurement/include");
+    let flags =
+        ["-L.", "-Wl,--no-as-needed", "-lscorep_stub", "-Wl,-rpath,$ORIGIN", "-lm", "-I"].map(OsStr::new);
+    compile(&[&[source.as_os_str()][..], &flags, &[include.as_os_str(), to, program.as_os_str()]].concat());
 }
 
 /// Statically linked parts of a program with a recorder.

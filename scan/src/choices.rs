@@ -1,0 +1,236 @@
+//! What a run is to be: options of the command line, and variables of scan and Score-P, which count less (site 4.2).
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::variables::{Variables, get, is_true, number};
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// Nothing: the program runs as it is.
+    Nothing,
+    /// Visits, time and bytes by call path.
+    Profile,
+    /// Events, which are analysed.
+    Trace,
+}
+
+/// Variables of scan that have no use here.
+const NOT_NEEDED: [&str; 5] =
+    ["SCAN_MPI_RANKS", "SCAN_SETENV", "SCAN_MPI_REDIRECT", "SCAN_ESCAPE", "SCAN_TRACE_FILESYS"];
+
+/// Variables of Score-P that are followed.
+const FOLLOWED: [&str; 7] = [
+    "SCOREP_EXPERIMENT_DIRECTORY",
+    "SCOREP_FILTERING_FILE",
+    "SCOREP_ENABLE_TRACING",
+    "SCOREP_ENABLE_PROFILING",
+    "SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY",
+    METRICS[0],
+    METRICS[1],
+];
+
+/// Variables of Score-P for counters.
+const METRICS: [&str; 2] = ["SCOREP_METRIC_PAPI", "SCOREP_METRIC_RUSAGE"];
+
+/// What a run is to be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Choices {
+    pub(crate) mode: Mode,
+    /// Whether there is a measurement, otherwise the analysis of one alone.
+    pub(crate) measures: bool,
+    /// Whether the profile of Score-P is wanted.
+    pub(crate) has_profile: bool,
+    /// Whether the trace is analysed.
+    pub(crate) analyzes: bool,
+    /// The experiment directory, if it has a name.
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) filter: Option<PathBuf>,
+    /// Options of the analyzer.
+    pub(crate) analyzer_options: Vec<String>,
+    /// Whether events are removed after their analysis.
+    pub(crate) cleans: bool,
+    /// Whether an existing directory is removed, and after how many seconds.
+    pub(crate) overwrites: Option<u64>,
+    /// For how many seconds an experiment is waited for.
+    pub(crate) wait: u64,
+    /// What there is to say about variables.
+    pub(crate) remarks: Vec<String>,
+}
+
+impl Choices {
+    /// Makes them for a configuration; `is_of_file` says whether that comes from a file, which alone says what is measured.
+    ///
+    /// # Errors
+    /// If options of the analyzer are no words, or there is no such filter.
+    pub(crate) fn new(options: &Options, variables: &Variables, is_of_file: bool) -> Result<Choices> {
+        let text = |name: &str| get(variables, name);
+        let is = |name: &str| is_true(variables, name);
+        let mut has_profile = is("SCOREP_ENABLE_PROFILING").unwrap_or(true);
+        let mut has_trace = is("SCOREP_ENABLE_TRACING").unwrap_or(false);
+        let is_asked = options.profile || options.trace || options.nothing;
+        let mut remarks = Vec::new();
+        if is_asked && is_of_file {
+            remarks.push("-s, -t and -q are ignored with -M: its file says what is measured".to_owned());
+        } else if is_asked {
+            has_profile = (has_profile && !options.nothing) || options.profile;
+            has_trace = (has_trace && !options.nothing) || options.trace;
+        }
+        let mode = match (options.analyze || has_trace, has_profile) {
+            (true, _) => Mode::Trace,
+            (false, true) => Mode::Profile,
+            (false, false) => Mode::Nothing,
+        };
+        let analyzer = text("SCAN_TRACE_ANALYZER");
+        if let Some(other) = analyzer.filter(|name| *name != "none") {
+            remarks.push(format!("SCAN_TRACE_ANALYZER={other} is ignored: replay-analyze is the analyzer"));
+        }
+        let filter = options.filter.clone().or_else(|| text("SCOREP_FILTERING_FILE").map(PathBuf::from));
+        if let Some(path) = filter.as_deref().filter(|_| !options.analyze) {
+            File::open(path).map_err(|cause| Error::io(path, "read the filter", cause))?;
+        }
+        let directory =
+            options.directory.clone().or_else(|| text("SCOREP_EXPERIMENT_DIRECTORY").map(PathBuf::from));
+        let analyzer_options = shell_words::split(text("SCAN_ANALYZE_OPTS").unwrap_or_default())
+            .map_err(|error| Error::not_started(format!("SCAN_ANALYZE_OPTS: {error}")))?;
+        let overwrites = is("SCAN_OVERWRITE").unwrap_or(false)
+            || is("SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY").unwrap_or(false);
+        if options.verbose > 0 {
+            remarks.extend(ignored(variables));
+        }
+        Ok(Choices {
+            mode,
+            measures: !options.analyze,
+            has_profile,
+            analyzes: mode == Mode::Trace && analyzer != Some("none"),
+            directory,
+            filter,
+            analyzer_options,
+            cleans: is("SCAN_CLEAN").unwrap_or(false),
+            overwrites: overwrites.then(|| number(variables, "SCAN_OVERWRITE")),
+            wait: number(variables, "SCAN_WAIT"),
+            remarks,
+        })
+    }
+}
+
+/// Returns what there is to say about counters, where our recorder is asked for them.
+pub(crate) fn without_counters(variables: &Variables) -> Option<String> {
+    let asked: Vec<&str> = METRICS.into_iter().filter(|name| get(variables, name).is_some()).collect();
+    (!asked.is_empty()).then(|| format!("{} is ignored: replay-record has no counters", asked.join(" and ")))
+}
+
+/// Returns lines about variables that are ignored.
+fn ignored(variables: &Variables) -> Vec<String> {
+    let set = |name: &&str| get(variables, name).is_some();
+    let mut lines: Vec<String> = NOT_NEEDED
+        .iter()
+        .filter(|name| set(name))
+        .map(|name| format!("{name} is not needed and ignored"))
+        .collect();
+    let others = variables
+        .keys()
+        .map(String::as_str)
+        .filter(|name| name.starts_with("SCOREP_") && !FOLLOWED.contains(name));
+    let others: Vec<&str> = others.filter(set).collect();
+    if !others.is_empty() {
+        lines.push(format!("replay-record does not need {}", others.join(", ")));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variables::of;
+    use clap::Parser;
+
+    fn chosen(line: &str, variables: &[(&str, &str)]) -> Choices {
+        let options = Options::try_parse_from(["scan"].into_iter().chain(line.split_whitespace())).unwrap();
+        Choices::new(&options, &of(variables), false).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn options_count_more_than_variables() {
+        let mode = |line: &str, variables: &[(&str, &str)]| chosen(line, variables).mode;
+        assert_eq!(mode("a", &[]), Mode::Profile);
+        assert_eq!(mode("-s a", &[]), Mode::Profile);
+        assert_eq!(mode("-t a", &[]), Mode::Trace);
+        assert_eq!(mode("-s -t a", &[]), Mode::Trace);
+        assert_eq!(mode("-q a", &[("SCOREP_ENABLE_TRACING", "true")]), Mode::Nothing);
+        assert_eq!(mode("a", &[("SCOREP_ENABLE_TRACING", "true")]), Mode::Trace);
+        assert_eq!(mode("a", &[("SCOREP_ENABLE_PROFILING", "false")]), Mode::Nothing);
+        assert_eq!(mode("-s a", &[("SCOREP_ENABLE_PROFILING", "false")]), Mode::Profile);
+        assert_eq!(chosen("-e x a", &[("SCOREP_EXPERIMENT_DIRECTORY", "y")]).directory, Some("x".into()));
+        assert_eq!(chosen("a", &[("SCOREP_EXPERIMENT_DIRECTORY", "y")]).directory, Some("y".into()));
+    }
+
+    #[test]
+    fn file_of_configurations_alone_says_what_is_measured() {
+        let options = Options::try_parse_from(["scan", "-t", "a"]).unwrap();
+        let choices = Choices::new(&options, &of(&[]), true).unwrap();
+        assert!(choices.mode == Mode::Profile && choices.remarks[0].contains("ignored with -M"));
+    }
+
+    #[test]
+    fn trace_is_analysed_unless_the_user_says_no() {
+        assert!(
+            chosen("-t a", &[]).analyzes && chosen("-a -e x", &[]).analyzes && !chosen("-s a", &[]).analyzes
+        );
+        assert!(!chosen("-t a", &[("SCAN_TRACE_ANALYZER", "none")]).analyzes);
+        let other = chosen("-t a", &[("SCAN_TRACE_ANALYZER", "/opt/scout.mpi")]);
+        assert!(other.analyzes && other.remarks[0].contains("/opt/scout.mpi is ignored"), "{other:?}");
+        assert!(!chosen("-a -e x", &[]).measures);
+    }
+
+    #[test]
+    fn variables_of_scan_mean_the_same() {
+        let all = [
+            ("SCAN_CLEAN", "1"),
+            ("SCAN_OVERWRITE", "5"),
+            ("SCAN_WAIT", "3"),
+            ("SCAN_ANALYZE_OPTS", "--a 'b c'"),
+        ];
+        let choices = chosen("-t a", &all);
+        assert!(choices.cleans);
+        assert_eq!((choices.overwrites, choices.wait), (Some(5), 3));
+        assert_eq!(choices.analyzer_options, ["--a", "b c"]);
+        assert_eq!(chosen("a", &[("SCAN_OVERWRITE", "true")]).overwrites, Some(0));
+        assert_eq!(chosen("a", &[("SCAN_OVERWRITE", "0")]).overwrites, None);
+        assert_eq!(chosen("a", &[("SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY", "true")]).overwrites, Some(0));
+    }
+
+    #[test]
+    fn what_is_ignored_is_said_if_asked() {
+        let variables = [
+            ("SCAN_MPI_RANKS", "4"),
+            ("SCOREP_TOTAL_MEMORY", "1G"),
+            ("SCOREP_VERBOSE", "1"),
+            ("SCOREP_METRIC_PAPI", "x"),
+        ];
+        assert!(chosen("a", &variables).remarks.is_empty());
+        let said = chosen("-v a", &variables).remarks;
+        let expected = [
+            "SCAN_MPI_RANKS is not needed and ignored",
+            "replay-record does not need SCOREP_TOTAL_MEMORY, SCOREP_VERBOSE",
+        ];
+        assert_eq!(said, expected);
+        assert!(without_counters(&of(&variables)).unwrap().starts_with("SCOREP_METRIC_PAPI is ignored"));
+        assert_eq!(without_counters(&of(&[])), None);
+    }
+
+    #[test]
+    fn filter_has_to_be_there() {
+        let options = Options::try_parse_from(["scan", "-f", "/nowhere", "a"]).unwrap();
+        let error = Choices::new(&options, &of(&[]), false).unwrap_err();
+        assert!(
+            error.status == 2 && error.to_string().starts_with("/nowhere: cannot read the filter"),
+            "{error}"
+        );
+        let wrong = Choices::new(&Options::default(), &of(&[("SCAN_ANALYZE_OPTS", "'")]), false).unwrap_err();
+        assert!(wrong.status == 1 && wrong.to_string().starts_with("SCAN_ANALYZE_OPTS"), "{wrong}");
+    }
+}

@@ -28,6 +28,7 @@ mod load; // many threads, communicators, requests and events, in bounded memory
 mod oddities; // programs that jump, throw, fail, cancel and close leave whole traces all the same
 mod off_cpu; // time off the processor is that of the system's own account, at the place where it passed
 mod openmp; // constructs of OpenMP leave their records, and waits have the size that the programs give them
+mod other_tools; // who else measures a program is said, and Score-P is switched off
 mod pauses; // what is recorded keeps its partners where other rounds are not recorded
 mod python; // functions of programs in Python are on call paths as Python itself sees them
 mod records; // archives with both kinds of records say the same of one recording

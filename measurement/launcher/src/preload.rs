@@ -19,6 +19,9 @@ const IO_LIBRARY: &str = "libreplay_io.so";
 /// Environment variable with the path of the recorder, if it is not beside the launcher.
 const LIBRARY_VARIABLE: &str = "REPLAY_LIBRARY";
 
+/// Variables that switch Score-P on in programs that are instrumented with it: two that measure would measure each other (site 4.3).
+const SCOREP: [&str; 2] = ["SCOREP_ENABLE_PROFILING", "SCOREP_ENABLE_TRACING"];
+
 /// Open MPI's parameter with the environment variables that it passes on to other nodes.
 const FORWARDED: &str = "OMPI_MCA_mca_base_env_list";
 
@@ -98,6 +101,8 @@ pub(crate) fn environment(
     variables.push(("LD_PRELOAD".into(), preloaded));
     variables.extend(note.map(|note| (NOTE_VARIABLE.into(), note.into())));
     variables.extend(settings.iter().map(|(name, value)| (name.into(), value.into())));
+    let unset = SCOREP.into_iter().filter(|name| env::var_os(name).is_none());
+    variables.extend(unset.map(|name| (name.into(), "false".into())));
     // mpirun refuses the list together with its own option.
     let has_own_option = command.iter().any(|argument| argument == "-x");
     if command.first().is_some_and(|program| starts_open_mpi(program))
@@ -194,11 +199,16 @@ mod tests {
         };
         let plain = of(&["./a"]);
         assert!(plain[0].1.to_str().unwrap().starts_with("/i.so:/l.so"));
-        assert_eq!(plain.len(), 3);
+        // Score-P is switched off, unless the user has switched it on or off.
+        assert_eq!(plain[3], ("SCOREP_ENABLE_PROFILING".into(), "false".into()));
+        assert_eq!(plain.len(), 5);
         let forwarded = of(&["/opt/bin/mpirun", "-n", "4"]);
-        assert_eq!(forwarded[3].1, "LD_PRELOAD;REPLAY_NOTE;REPLAY_DEPTH");
-        assert_eq!(of(&["mpirun.openmpi", "a"]).len(), 4);
-        assert_eq!(of(&["mpirun", "-x", "PATH", "a"]).len(), 3);
+        assert_eq!(
+            forwarded[5].1,
+            "LD_PRELOAD;REPLAY_NOTE;REPLAY_DEPTH;SCOREP_ENABLE_PROFILING;SCOREP_ENABLE_TRACING"
+        );
+        assert_eq!(of(&["mpirun.openmpi", "a"]).len(), 6);
+        assert_eq!(of(&["mpirun", "-x", "PATH", "a"]).len(), 5);
     }
 
     #[test]

@@ -49,6 +49,8 @@ mod next;
 mod off_cpu;
 #[cfg(openmp)]
 mod openmp;
+#[cfg(not(feature = "static"))]
+mod others;
 mod partitions;
 mod peers;
 mod pending;

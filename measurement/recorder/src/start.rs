@@ -117,6 +117,11 @@ fn begin(registers: Registers, function: u32, real: impl FnOnce() -> usize, mode
         match start(settings, model) {
             Ok(process) => {
                 record_start(process, function, (begin, end), registers);
+                // Symbols of a statically linked program are not looked up while it runs.
+                #[cfg(not(feature = "static"))]
+                if process.rank == 0 {
+                    crate::others::tell();
+                }
                 #[cfg(posix)]
                 if process.settings.posix {
                     crate::posix::begin();

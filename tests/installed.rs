@@ -88,6 +88,7 @@ fn files_are_where_systems_look_for_them_and_can_be_read() {
         "bin/replay-record",
         "bin/replay-scan",
         "bin/replay-show",
+        "include/replay/replay-scorep-user.h",
         "include/replay/replay.f90",
         "include/replay/replay.h",
         "include/replay/replay.py",

@@ -73,3 +73,15 @@ fn regions_that_a_filter_excludes_leave_nothing() {
     let expected = named([("step", 8), ("exchange", 10)]);
     assert!(visits.as_ref().is_none_or(|visits| *visits == expected), "{visits:?}");
 }
+
+/// Without the recorder the macros do nothing.
+#[test]
+fn regions_of_scorep_are_those_of_the_recorder() {
+    let expected = [("step", 8), ("assembly", 8), ("named", 8), ("exchange", 10)];
+    let visits = recorded("scorep_user", "regions/scorep_user.c", &[], &[]);
+    assert!(visits.as_ref().is_none_or(|visits| *visits == named(expected)), "{visits:?}");
+    let visits = recorded("scorep_blocks", "regions/scorep_blocks.cc", &[], &[]);
+    let mut with_block = named(expected);
+    with_block.insert("block".into(), 8);
+    assert!(visits.as_ref().is_none_or(|visits| *visits == with_block), "{visits:?}");
+}

@@ -76,6 +76,7 @@ impl Run<'_> {
             self.directory.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = self.directory.file_name().unwrap_or_default().to_string_lossy();
         // The directory must not exist when the program starts.
+        let parent = &std::path::absolute(parent).unwrap_or_else(|_| parent.into());
         let log = tempfile::Builder::new().prefix(&format!("{name}.")).suffix(".log").tempfile_in(parent);
         let mut log =
             log.map_err(|cause| Error::io(parent, "make a file for the output of the program", cause))?;
@@ -111,7 +112,8 @@ impl Run<'_> {
         let has = |name: &str| {
             fs::metadata(directory.join(name)).is_ok_and(|file| file.is_file() && file.len() > 0)
         };
-        if !has("traces.otf2") {
+        // A report of what is left without events would replace that of all of it.
+        if !has("traces.otf2") || !directory.join("traces").is_dir() {
             return Err(Error::no_report(format!("{shown}: there is no trace to be analysed")));
         }
         self.tell(step);

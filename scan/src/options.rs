@@ -76,7 +76,7 @@ pub(crate) struct Options {
     pub(crate) manual: Option<PathBuf>,
 
     /// The program, or a launcher with one
-    #[arg(value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "PROGRAM", trailing_var_arg = true)]
     pub(crate) command: Vec<OsString>,
 }
 
@@ -121,5 +121,6 @@ mod tests {
         for wrong in ["0", "x"] {
             assert!(Options::try_parse_from(["scan", "-R", wrong, "a"]).is_err());
         }
+        assert!(Options::try_parse_from(["scan", "-x", "a"]).is_err());
     }
 }

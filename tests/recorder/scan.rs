@@ -203,7 +203,9 @@ fn trace_that_is_there_is_analysed_and_then_cleaned() {
     );
     let again = site.scan("-a -e scorep_app_2_trace", &[]);
     expect(&again, 4);
-    assert!(again.stderr.contains("scout.log says why"), "{}", again.stderr);
+    assert!(again.stderr.contains("there is no trace to be analysed"), "{}", again.stderr);
+    fs::remove_file(site.path("scorep_app_2_trace/traces.otf2")).unwrap();
+    expect(&site.scan("-a -e scorep_app_2_trace", &[]), 4);
     expect(&site.scan("-a -e nowhere", &[]), 1);
     expect(&site.scan("-a", &[]), 1);
 }

@@ -14,8 +14,8 @@ use rustix::process::{Pid, Signal, kill_process};
 /// Time limit of a command. Far more than any needs, so that only a hang reaches it.
 const DEADLINE: Duration = Duration::from_secs(240);
 
-/// Variable that identifies the run of a process.
-const MARK: &str = "REPLAY_TEST_RUN";
+/// Variable that identifies the run of a process. It must not begin as variables of programs do, which may be refused.
+const MARK: &str = "TEST_RUN_OF_REPLAY";
 
 /// Result of a command.
 #[derive(Clone, Debug)]

@@ -121,7 +121,7 @@ impl Drop for Ring {
 /// Returns the record at a position of the buffer, `None` in its place for one of another kind, and its length; `None` if there can
 /// be no record. Records go on at the begin of the buffer behind its end.
 fn decode(buffer: &[u8], position: u64) -> Option<(Option<Record>, u64)> {
-    /// Type (4 bytes), flags (2), length (2).
+    /// Type of 4 bytes, flags and length of 2 each.
     const HEADER: usize = 8;
     let byte = |at: u64| buffer[(position.wrapping_add(at) % buffer.len() as u64) as usize];
     let u64_at = |at: u64| u64::from_le_bytes(std::array::from_fn(|byte_of| byte(at + byte_of as u64)));

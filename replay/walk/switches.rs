@@ -9,8 +9,8 @@ use super::process::ProcessWalk;
 /// A metric of time off the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Member {
-    /// A time: preempted, blocked; with its power of ten of a second.
-    Time(usize, i64),
+    /// A time: preempted, blocked; with the digits of a second behind the point that its unit has.
+    Time(usize, u32),
     /// A number: of preemptions, blockings, migrations.
     Occurrences(usize),
 }
@@ -18,10 +18,13 @@ enum Member {
 impl Member {
     /// Returns that with a name, whose values count in this power of ten.
     fn find(name: &str, exponent: i64) -> Option<Member> {
-        let is_time = (-18..=0).contains(&exponent);
+        let digits = exponent
+            .checked_neg()
+            .and_then(|digits| u32::try_from(digits).ok())
+            .filter(|&digits| digits <= 18);
         match name {
-            "off_cpu_preempted" => is_time.then_some(Member::Time(0, exponent)),
-            "off_cpu_blocked" => is_time.then_some(Member::Time(1, exponent)),
+            "off_cpu_preempted" => Some(Member::Time(0, digits?)),
+            "off_cpu_blocked" => Some(Member::Time(1, digits?)),
             "preemptions" => (exponent == 0).then_some(Member::Occurrences(0)),
             "blockings" => (exponent == 0).then_some(Member::Occurrences(1)),
             "cpu_migrations" => (exponent == 0).then_some(Member::Occurrences(2)),
@@ -54,9 +57,10 @@ impl KnownSwitches {
     }
 }
 
-/// Returns a time in ticks; `resolution` is how many there are in a second.
-fn ticks(value: u64, exponent: i64, resolution: u64) -> Ticks {
-    let unit = 10_u128.pow(exponent.unsigned_abs() as u32);
+/// Returns a time in ticks; `resolution` is how many there are in a second. The unit of the value has so many digits behind the point
+/// of a second, at most 18.
+fn ticks(value: u64, digits: u32, resolution: u64) -> Ticks {
+    let unit = 10_u128.pow(digits);
     let ticks = (u128::from(value) * u128::from(resolution) + unit / 2) / unit;
     Ticks::try_from(ticks).unwrap_or(Ticks::MAX)
 }
@@ -82,7 +86,7 @@ impl ProcessWalk<'_> {
         for (value, member) in values.iter().zip(&known.members[at]) {
             let Some(member) = member.filter(|_| value.kind == ValueType::UINT64) else { continue };
             let (metric, value) = match member {
-                Member::Time(of, exponent) => (metrics.times[of], ticks(value.bits, exponent, resolution)),
+                Member::Time(of, digits) => (metrics.times[of], ticks(value.bits, digits, resolution)),
                 Member::Occurrences(of) => (metrics.occurrences[of], crate::severity::amount(value.bits)),
             };
             thread.severities.add(metric, row, value);
@@ -96,16 +100,17 @@ mod tests {
 
     #[test]
     fn nanoseconds_are_rounded_to_ticks_of_the_clock() {
-        assert_eq!(ticks(1_500, -9, 1_000_000), 2);
-        assert_eq!(ticks(1_499, -9, 1_000_000), 1);
+        assert_eq!(ticks(1_500, 9, 1_000_000), 2);
+        assert_eq!(ticks(1_499, 9, 1_000_000), 1);
         assert_eq!(ticks(3, 0, 1_000), 3_000);
         assert_eq!(ticks(u64::MAX, 0, u64::MAX), Ticks::MAX);
     }
 
     #[test]
     fn metrics_of_another_unit_are_not_known() {
-        assert_eq!(Member::find("off_cpu_blocked", -9), Some(Member::Time(1, -9)));
+        assert_eq!(Member::find("off_cpu_blocked", -9), Some(Member::Time(1, 9)));
         assert_eq!(Member::find("off_cpu_blocked", 3), None);
+        assert_eq!(Member::find("off_cpu_blocked", i64::MIN), None);
         assert_eq!(Member::find("preemptions", -9), None);
         assert_eq!(Member::find("PAPI_TOT_INS", 0), None);
     }

@@ -148,7 +148,9 @@ fn profile_and_estimate_say_what_a_trace_says() {
     assert_eq!(left, 2, "the program and its source");
     assert!(said.contains("MPI_Waitall") && said.contains("--functions -MPI_Irecv *"), "{said}");
 
-    for options in [&["-o", "trace"][..], &["-o", "profile", "--profile"]] {
+    // How often a thread is interrupted is no property of the program, and nothing that an estimate knows.
+    let without_switches = &["--off-cpu", "off", "-o", "trace"][..];
+    for options in [without_switches, &["-o", "switches"], &["-o", "profile", "--profile"]] {
         let output = run(&directory, &library, options, &[]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
@@ -165,6 +167,7 @@ fn profile_and_estimate_say_what_a_trace_says() {
     assert!((estimated / bytes as f64 - 1.0).abs() < 0.1, "{said}\n{bytes} bytes");
 
     let (visits, sent) = of_trace(&trace);
+    assert_eq!(of_trace(&directory.join("switches")), (visits.clone(), sent));
     assert_eq!(of_report(&profile, "visits"), visits);
     assert_eq!((visits["MPI_Waitall"], visits.get("MPI_Test")), (16_000, None));
     assert_eq!(of_report(&profile, "bytes_sent"), BTreeMap::from([("MPI_Isend".into(), sent)]));

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Known, add, filter, outcome, rule, rules, run};
+use super::{Known, add, filter, outcome, read, rule, rules, run};
 use crate::{ABSENT, Malformed, Over, Rules, Site, Totals};
 
 const OVER: Over = Over { table: 0, event: None };
@@ -44,8 +44,12 @@ fn totals(rules: &Rules, rows: &[Row]) -> Totals {
     totals
 }
 
-/// Conditions about columns that rows of these tests have.
+/// Conditions about columns that rows of these tests have, of no more steps than a rule may have.
 fn conditions() -> impl Strategy<Value = String> {
+    nested().prop_filter("a condition of many steps", |condition| read(&filter(condition)).is_ok())
+}
+
+fn nested() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         (0i64..100).prop_map(|limit| format!("wait > {limit} us")),
         (0i64..100).prop_map(|limit| format!("{limit} us != wait")),

@@ -42,8 +42,11 @@ impl Call {
         iterations::step(&mut thread, function, base.node, choice == Choice::All);
         rounds::follow(&mut thread);
         let begin = now();
-        thread.settle(begin);
-        let mark = (choice == Choice::Effects).then(|| thread.mark());
+        let mark = (choice == Choice::Effects).then(|| {
+            // What has happened before the call stays, if the enter is taken back.
+            thread.settle(begin);
+            thread.mark()
+        });
         thread.enter_path(begin, base.node);
         thread.open_call(registers, base.stack_pointer);
         thread.call = OpenCall { path: base.node, ends_round: false, begin, end: 0, was_off: false, mark };

@@ -38,7 +38,7 @@ pub(crate) struct Switches {
     ring: Option<Ring>,
     /// Where the kernel tells how much it has written.
     head: *const AtomicU64,
-    /// Its value when everything was recorded; another one if something is left.
+    /// How much of that is recorded; another number if something is left that has been read.
     seen: u64,
     /// How much has been read.
     position: u64,
@@ -109,21 +109,16 @@ impl Switches {
     #[cold]
     fn collect(&mut self, events: &mut Events, time: u64) -> bool {
         let Switches { ring: Some(ring), position, out, left, lost, begin, .. } = self else { return false };
-        let (limit, mut is_late) = (nanoseconds_at(time, *begin), false);
-        // SAFETY: as in `settle`.
-        let head = unsafe { (*self.head).load(Ordering::Relaxed) };
-        *position = ring.read(*position, |record| match record {
-            Record::In { time, .. } if time > limit => {
-                is_late = true;
-                false
-            }
-            record => {
+        let limit = nanoseconds_at(time, *begin);
+        *position = ring.read(*position, |record| {
+            // What has ended behind this event is of the next one.
+            let is_late = matches!(record, Record::In { time, .. } if time > limit);
+            if !is_late {
                 take(record, out, left, lost);
-                true
             }
+            !is_late
         });
-        // Records of a time behind this event are of the next one.
-        self.seen = if is_late { head.wrapping_sub(1) } else { *position };
+        self.seen = *position;
         let values = std::mem::take(left);
         if values != Values::default() && !events.is_muted() {
             self.recorded = values;

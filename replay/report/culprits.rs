@@ -149,8 +149,7 @@ impl<'c> Culprits<'c> {
             }
             let is_member = |at: &usize| self.found.members.has(which, to_u32(first + at));
             if let Some(kind) = off {
-                let all = row.iter().copied().fold(sums.off_of_all[kind], i128::saturating_add);
-                sums.off_of_all[kind] = all;
+                sums.off_of_all[kind] = row.iter().copied().fold(sums.off_of_all[kind], i128::saturating_add);
             }
             for number in (0..row.len()).filter(is_member).map(|at| row[at]) {
                 if let Some(kind) = off {
@@ -239,7 +238,10 @@ impl<'c> Culprits<'c> {
         let stretch = site.and_then(|site| site.stretch);
         let more_work = self.more_work(which, function, locations.len(), computed, is_parallel);
         let more_work = more_work.filter(|_| !is_unrecorded);
-        let participants = self.participants(function, computed, is_parallel);
+        let not_running = more_work.filter(|_| self.sums[which].off != [0; 2]).and_then(|_| {
+            let participants = self.participants(function, computed, is_parallel);
+            not_running(&self.sums[which], locations.len(), participants)
+        });
         summary::Culprit {
             location: who(trace, &locations),
             path: function,
@@ -254,8 +256,7 @@ impl<'c> Culprits<'c> {
             victims: named.victims.as_ref().map(|who| victims(trace, who, costs)),
             is_critical: self.sums[which].is_critical && !is_unrecorded,
             more_work,
-            not_running: more_work
-                .and_then(|_| not_running(&self.sums[which], locations.len(), participants)),
+            not_running,
             samples: named
                 .samples
                 .filter(|_| !trace.is_mpi(paths.region(function)) && !is_unrecorded)

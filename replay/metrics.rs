@@ -2,6 +2,7 @@
 
 use io_model::Defect;
 use model::Ticks;
+use model::off_cpu::MEMBERS;
 use patterns::matched::{
     Acquisition, BarrierVisit, CollectiveClass, CollectiveMember, LateMessage, NonBlockingMember,
     OneSidedCall, ReceivedMessage, SentMessage, StalledMessage,
@@ -86,25 +87,10 @@ impl FileModelMetrics {
     }
 }
 
-/// The numbers of the metrics of time off the processor.
-#[derive(Clone, Copy, Debug)]
-pub struct OffCpuMetrics {
-    /// `off_cpu_preempted`, `off_cpu_blocked`
-    pub times: [MetricId; 2],
-    /// `preemptions`, `blockings`, `cpu_migrations`
-    pub occurrences: [MetricId; 3],
-}
-
-impl OffCpuMetrics {
-    /// Finds them by `position`: all are there, or none.
-    fn new(position: impl Fn(&str) -> Option<MetricId>) -> Option<OffCpuMetrics> {
-        position("off_cpu")?;
-        let id = |name: &str| position(name).expect("a metric of the tree");
-        Some(OffCpuMetrics {
-            times: ["off_cpu_preempted", "off_cpu_blocked"].map(id),
-            occurrences: ["preemptions", "blockings", "cpu_migrations"].map(id),
-        })
-    }
+/// Finds the metrics of time off the processor by `position`: all are there, or none.
+fn off_cpu(position: impl Fn(&str) -> Option<MetricId>) -> Option<[MetricId; MEMBERS.len()]> {
+    position("off_cpu")?;
+    Some(MEMBERS.map(|member| position(member.name).expect("a metric of the tree")))
 }
 
 /// What an analysis finds out, for which there are metrics of their own.
@@ -206,8 +192,8 @@ pub struct Metrics {
     pub file_bytes_of_system: [MetricId; 2],
     /// Those that the model of file I/O fills; `None` if none is made, or the reference is followed.
     pub file_model: Option<FileModelMetrics>,
-    /// Those of time off the processor; `None` if the trace does not tell it, or the reference is followed.
-    pub off_cpu: Option<OffCpuMetrics>,
+    /// Those of time off the processor, by [`MEMBERS`]; `None` if the trace does not tell it, or the reference is followed.
+    pub off_cpu: Option<[MetricId; MEMBERS.len()]>,
     /// `mpi_polling`
     pub polling: MetricId,
     /// `mpi_polling_latesender`
@@ -358,7 +344,7 @@ impl Metrics {
             ],
             file_bytes_of_system: ["io_bytes_os_read", "io_bytes_os_written"].map(beyond_reference),
             file_model: FileModelMetrics::new(position),
-            off_cpu: OffCpuMetrics::new(position),
+            off_cpu: off_cpu(position),
             polling: beyond_reference("mpi_polling"),
             polling_late_sender: beyond_reference("mpi_polling_latesender"),
             polling_collective: beyond_reference("mpi_polling_nbcoll"),

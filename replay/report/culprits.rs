@@ -101,7 +101,7 @@ impl<'c> Culprits<'c> {
             critical_path: metrics.critical_path,
             above: id("imbalance_above"),
             below: id("imbalance_below"),
-            off: metrics.off_cpu.map_or([MetricId::MAX; 2], |off_cpu| off_cpu.times),
+            off: metrics.off_cpu.map_or([MetricId::MAX; 2], |[preempted, blocked, ..]| [preempted, blocked]),
             idle_threads: metrics.idle_threads,
             progress: id("mpi_nbcoll_wait_for_progress"),
             idle_costs: ["delay_ompidle", "delay_ompidle_longterm"].map(id),

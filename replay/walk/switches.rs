@@ -1,35 +1,29 @@
 //! Time off the processor, as the events of a trace tell it (site.md, 5.1): what has happened since the event before it, which is of
 //! the call path where the thread was meanwhile.
 
+use model::off_cpu::MEMBERS;
 use model::{Definitions, Ticks};
 use otf2::{List, MappingType, Mappings, MetricValue, ValueType};
 
 use super::process::ProcessWalk;
+use crate::severity::amount;
 
-/// A metric of time off the processor.
+/// A value of a metric of time off the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Member {
-    /// A time: preempted, blocked; with the digits of a second behind the point that its unit has.
-    Time(usize, u32),
-    /// A number: of preemptions, blockings, migrations.
-    Occurrences(usize),
+struct Place {
+    /// The metric, by its position among [`MEMBERS`].
+    member: usize,
+    /// The digits of its unit behind the point: of a time in seconds; 0 of occurrences.
+    digits: u32,
 }
 
-impl Member {
-    /// Returns that with a name, whose values count in this power of ten.
-    fn find(name: &str, exponent: i64) -> Option<Member> {
-        let digits = exponent
-            .checked_neg()
-            .and_then(|digits| u32::try_from(digits).ok())
-            .filter(|&digits| digits <= 18);
-        match name {
-            "off_cpu_preempted" => Some(Member::Time(0, digits?)),
-            "off_cpu_blocked" => Some(Member::Time(1, digits?)),
-            "preemptions" => (exponent == 0).then_some(Member::Occurrences(0)),
-            "blockings" => (exponent == 0).then_some(Member::Occurrences(1)),
-            "cpu_migrations" => (exponent == 0).then_some(Member::Occurrences(2)),
-            _ => None,
-        }
+impl Place {
+    /// Returns that of the metric with a name, whose values count in this power of ten.
+    fn find(name: &str, exponent: i64) -> Option<Place> {
+        let member = MEMBERS.iter().position(|member| member.name == name)?;
+        let digits = exponent.checked_neg().and_then(|digits| u32::try_from(digits).ok())?;
+        let most = if MEMBERS[member].is_time { 18 } else { 0 };
+        (digits <= most).then_some(Place { member, digits })
     }
 }
 
@@ -37,23 +31,22 @@ impl Member {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KnownSwitches {
     /// By position of the class, in the order of values.
-    members: Vec<Vec<Option<Member>>>,
+    places: Vec<Vec<Option<Place>>>,
 }
 
 impl KnownSwitches {
-    /// Returns those that a trace defines; `None` if it does not define both times.
+    /// Returns those that a trace defines; `None` if it does not define all times.
     pub fn find(definitions: &Definitions) -> Option<KnownSwitches> {
-        let member = |at: &Option<usize>| {
+        let place = |at: &Option<usize>| {
             let member = definitions.metric_members.get((*at)?)?;
-            Member::find(&member.name, member.step_exponent?)
+            Place::find(&member.name, member.step_exponent?)
         };
         let classes = definitions.metric_classes.iter();
-        let members: Vec<Vec<Option<Member>>> =
-            classes.map(|class| class.members.iter().map(member).collect()).collect();
-        let has = |time| {
-            members.iter().flatten().any(|member| matches!(member, Some(Member::Time(of, _)) if *of == time))
-        };
-        (has(0) && has(1)).then_some(KnownSwitches { members })
+        let places: Vec<Vec<Option<Place>>> =
+            classes.map(|class| class.members.iter().map(place).collect()).collect();
+        let has = |member: usize| places.iter().flatten().flatten().any(|place| place.member == member);
+        let has_times = MEMBERS.iter().enumerate().all(|(at, member)| !member.is_time || has(at));
+        has_times.then_some(KnownSwitches { places })
     }
 }
 
@@ -83,13 +76,13 @@ impl ProcessWalk<'_> {
         else {
             return;
         };
-        for (value, member) in values.iter().zip(&known.members[at]) {
-            let Some(member) = member.filter(|_| value.kind == ValueType::UINT64) else { continue };
-            let (metric, value) = match member {
-                Member::Time(of, digits) => (metrics.times[of], ticks(value.bits, digits, resolution)),
-                Member::Occurrences(of) => (metrics.occurrences[of], crate::severity::amount(value.bits)),
+        for (value, place) in values.iter().zip(&known.places[at]) {
+            let Some(place) = place.filter(|_| value.kind == ValueType::UINT64) else { continue };
+            let amount = match MEMBERS[place.member].is_time {
+                true => ticks(value.bits, place.digits, resolution),
+                false => amount(value.bits),
             };
-            thread.severities.add(metric, row, value);
+            thread.severities.add(metrics[place.member], row, amount);
         }
     }
 }
@@ -108,10 +101,11 @@ mod tests {
 
     #[test]
     fn metrics_of_another_unit_are_not_known() {
-        assert_eq!(Member::find("off_cpu_blocked", -9), Some(Member::Time(1, 9)));
-        assert_eq!(Member::find("off_cpu_blocked", 3), None);
-        assert_eq!(Member::find("off_cpu_blocked", i64::MIN), None);
-        assert_eq!(Member::find("preemptions", -9), None);
-        assert_eq!(Member::find("PAPI_TOT_INS", 0), None);
+        assert_eq!(Place::find("off_cpu_blocked", -9), Some(Place { member: 1, digits: 9 }));
+        assert_eq!(Place::find("off_cpu_blocked", 3), None);
+        assert_eq!(Place::find("off_cpu_blocked", i64::MIN), None);
+        assert_eq!(Place::find("preemptions", 0), Some(Place { member: 2, digits: 0 }));
+        assert_eq!(Place::find("preemptions", -9), None);
+        assert_eq!(Place::find("PAPI_TOT_INS", 0), None);
     }
 }

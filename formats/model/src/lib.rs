@@ -2,8 +2,8 @@
 //!
 //! Plain data that every other crate of the workspace agrees on: the numbers that OTF2 gives to paradigms,
 //! roles and operations ([`enumerations`]), the functions of MPI ([`mpi`]), the definitions of a trace with
-//! all references resolved ([`Definitions`]), the arithmetic of its clock ([`time`]), and the attributes that
-//! mark gaps in a trace ([`attributes`]).
+//! all references resolved ([`Definitions`]), the arithmetic of its clock ([`time`]), the attributes that
+//! mark gaps in a trace ([`attributes`]), and the metrics of time off the processor ([`off_cpu`]).
 //!
 //! Deliberately absent: files, byte orders, threads, and everything that only one analysis needs.
 
@@ -11,6 +11,7 @@ pub mod attributes;
 pub mod definitions;
 pub mod enumerations;
 pub mod mpi;
+pub mod off_cpu;
 pub mod table;
 pub mod time;
 

@@ -20,7 +20,7 @@
 //! no events, and its `recording/` becomes `profile.cubex`.
 //!
 //! The crate also holds the tables of all MPI functions, [`mod@functions`], of [`mod@file_functions`], of constructs of OpenMP, [`mod@openmp`],
-//! of [`mod@attributes`], and of the metrics of [`mod@off_cpu`], and reads filter files, [`mod@filter`], and the system's list of mounted
+//! of [`mod@attributes`], and of the class of metrics of [`mod@off_cpu`], and reads filter files, [`mod@filter`], and the system's list of mounted
 //! file systems, [`mod@mounts`].
 
 #![deny(clippy::undocumented_unsafe_blocks)]

@@ -3,9 +3,10 @@
 
 use super::archive::{DefinitionList, LocationDefinition};
 use super::strings::Strings;
+use model::off_cpu::MEMBERS;
 use otf2::{Definition, List, Value, ValueType};
 use recording::journal::ThreadUsage;
-use recording::off_cpu::{CLASS, MEMBERS};
+use recording::off_cpu::CLASS;
 
 /// References of the members, in the order of values.
 const REFERENCES: &[u32] = &[0, 1, 2, 3, 4];

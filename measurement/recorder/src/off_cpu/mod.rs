@@ -6,8 +6,9 @@ mod usage;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use model::off_cpu::MEMBERS;
 use recording::attributes::UINT64;
-use recording::off_cpu::{CLASS, MEMBERS};
+use recording::off_cpu::CLASS;
 use recording::settings::{OffCpu, ProfileMode};
 
 use crate::clock;

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::path::PathBuf;
 
+use recording::scorep::{PROFILING, TRACING};
+
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::variables::{Variables, get, is_true, number};
@@ -26,8 +28,8 @@ const NOT_NEEDED: [&str; 5] =
 const FOLLOWED: [&str; 7] = [
     "SCOREP_EXPERIMENT_DIRECTORY",
     "SCOREP_FILTERING_FILE",
-    "SCOREP_ENABLE_TRACING",
-    "SCOREP_ENABLE_PROFILING",
+    TRACING.name,
+    PROFILING.name,
     "SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY",
     METRICS[0],
     METRICS[1],
@@ -69,8 +71,8 @@ impl Choices {
     pub(crate) fn new(options: &Options, variables: &Variables, is_of_file: bool) -> Result<Choices> {
         let text = |name: &str| get(variables, name);
         let is = |name: &str| is_true(variables, name);
-        let mut has_profile = is("SCOREP_ENABLE_PROFILING").unwrap_or(true);
-        let mut has_trace = is("SCOREP_ENABLE_TRACING").unwrap_or(false);
+        let mut has_profile = is(PROFILING.name).unwrap_or(PROFILING.default);
+        let mut has_trace = is(TRACING.name).unwrap_or(TRACING.default);
         let is_asked = options.profile || options.trace || options.nothing;
         let mut remarks = Vec::new();
         if is_asked && is_of_file {

@@ -6,9 +6,7 @@ use files::FileBytes;
 use object::elf::{DT_NEEDED, FileHeader64};
 use object::read::elf::{Dyn, ElfFile, ElfSymbol};
 use object::{Endianness, Object, ObjectSymbol};
-
-/// The function of Score-P that is in each instrumented program (site 4.3).
-const SCOREP: &str = "SCOREP_InitMeasurement";
+use recording::scorep::INITIALIZE;
 
 /// How names of Score-P's libraries begin.
 const SCOREP_LIBRARY: &str = "libscorep";
@@ -34,7 +32,9 @@ impl Contents {
 
 fn find(bytes: &[u8]) -> Option<Contents> {
     let program = ElfFile::<FileHeader64<Endianness>>::parse(bytes).ok()?;
-    let is_scorep = |symbol: ElfSymbol<'_, '_, FileHeader64<Endianness>>| symbol.name() == Ok(SCOREP);
+    let is_scorep = |symbol: ElfSymbol<'_, '_, FileHeader64<Endianness>>| {
+        symbol.name_bytes() == Ok(INITIALIZE.to_bytes())
+    };
     let (order, sections) = (program.endian(), program.elf_section_table());
     let needed: Vec<&[u8]> = match sections.dynamic(order, bytes) {
         Ok(Some((entries, link))) => {

@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
 
+use recording::scorep::{PROFILING, TRACING};
+
 use crate::choices::{Choices, Mode};
 use crate::launch::Launch;
 use crate::multi_run::Configuration;
@@ -57,11 +59,11 @@ impl Step {
         directory: &Path,
         (places, configuration): (&Places, &Configuration),
     ) -> Step {
-        let off: &[&str] = match has_scorep {
-            true => &["env", "SCOREP_ENABLE_PROFILING=false", "SCOREP_ENABLE_TRACING=false"],
-            false => &[],
-        };
-        let mut words: Vec<OsString> = off.iter().map(Into::into).collect();
+        let mut words: Vec<OsString> = Vec::new();
+        if has_scorep {
+            words.push("env".into());
+            words.extend([PROFILING, TRACING].map(|switch| format!("{}=false", switch.name).into()));
+        }
         words.extend([places.program("replay-record"), "-o".into(), launch.reached(directory).into()]);
         if choices.mode == Mode::Profile {
             // A profile as of --profile; what it says of the size of a trace is what `square -s` shows.
@@ -112,8 +114,8 @@ pub(crate) fn chosen(launch: &Launch, choices: &Choices, directory: &Path) -> Va
     let is = |is_so: bool| is_so.to_string();
     let text = |path: &Path| launch.reached(path).to_string_lossy().into_owned();
     let mut chosen = Variables::from([
-        ("SCOREP_ENABLE_PROFILING".into(), is(choices.has_profile)),
-        ("SCOREP_ENABLE_TRACING".into(), is(choices.mode == Mode::Trace)),
+        (PROFILING.name.into(), is(choices.has_profile)),
+        (TRACING.name.into(), is(choices.mode == Mode::Trace)),
         ("SCOREP_EXPERIMENT_DIRECTORY".into(), text(directory)),
     ]);
     if let Some(filter) = &choices.filter {

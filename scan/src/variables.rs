@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use recording::scorep;
+
 /// Variables by their names.
 pub(crate) type Variables = BTreeMap<String, String>;
 
@@ -17,13 +19,9 @@ pub(crate) fn get<'v>(variables: &'v Variables, name: &str) -> Option<&'v str> {
     variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
 }
 
-/// Whether a variable means yes: any number but 0, or a word for it, as in Score-P and scan.
+/// Whether a variable means yes, as in Score-P and scan; `None` if it is not set.
 pub(crate) fn is_true(variables: &Variables, name: &str) -> Option<bool> {
-    let value = get(variables, name)?.to_ascii_lowercase();
-    Some(match value.parse::<u64>() {
-        Ok(number) => number != 0,
-        Err(_) => ["true", "yes", "on"].contains(&&*value),
-    })
+    get(variables, name).map(scorep::is_true)
 }
 
 /// Returns the number that begins a variable, 0 if none does.

@@ -4,6 +4,7 @@ use crate::Error;
 use object::Object;
 use object::read::elf::{ElfFile64, ProgramHeader};
 use recording::layout::NOTE_VARIABLE;
+use recording::scorep::{PROFILING, TRACING};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -18,9 +19,6 @@ const IO_LIBRARY: &str = "libreplay_io.so";
 
 /// Environment variable with the path of the recorder, if it is not beside the launcher.
 const LIBRARY_VARIABLE: &str = "REPLAY_LIBRARY";
-
-/// Variables that switch Score-P on in programs that are instrumented with it: two that measure would measure each other (site 4.3).
-const SCOREP: [&str; 2] = ["SCOREP_ENABLE_PROFILING", "SCOREP_ENABLE_TRACING"];
 
 /// Open MPI's parameter with the environment variables that it passes on to other nodes.
 const FORWARDED: &str = "OMPI_MCA_mca_base_env_list";
@@ -101,8 +99,9 @@ pub(crate) fn environment(
     variables.push(("LD_PRELOAD".into(), preloaded));
     variables.extend(note.map(|note| (NOTE_VARIABLE.into(), note.into())));
     variables.extend(settings.iter().map(|(name, value)| (name.into(), value.into())));
-    let unset = SCOREP.into_iter().filter(|name| env::var_os(name).is_none());
-    variables.extend(unset.map(|name| (name.into(), "false".into())));
+    // Score-P in the program and the recorder would measure each other (site 4.3).
+    let unset = [PROFILING, TRACING].into_iter().filter(|switch| env::var_os(switch.name).is_none());
+    variables.extend(unset.map(|switch| (switch.name.into(), "false".into())));
     // mpirun refuses the list together with its own option.
     let has_own_option = command.iter().any(|argument| argument == "-x");
     if command.first().is_some_and(|program| starts_open_mpi(program))

@@ -2,16 +2,11 @@
 
 use std::ffi::CStr;
 
-/// The function of Score-P that is in each instrumented program.
-const SCOREP: &CStr = c"SCOREP_InitMeasurement";
+use recording::scorep::{INITIALIZE, PROFILING, Switch, TRACING, is_true};
 
 /// Other tools, by a symbol of each. Darshan is loaded at many sites anyway, and is said nothing about.
 const TOOLS: [(&CStr, &str); 4] =
     [(c"Extrae_init", "Extrae"), (c"mpiPi", "mpiP"), (c"ipm_init", "IPM"), (c"Tau_init", "TAU")];
-
-/// What Score-P's variables are without a value.
-const PROFILING: (&str, bool) = ("SCOREP_ENABLE_PROFILING", true);
-const TRACING: (&str, bool) = ("SCOREP_ENABLE_TRACING", false);
 
 /// Says once which others there are; one process does so.
 pub(crate) fn tell() {
@@ -23,8 +18,8 @@ pub(crate) fn tell() {
 }
 
 fn lines(has: impl Fn(&CStr) -> bool, variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
-    let is = |(name, default): (&str, bool)| variable(name).map_or(default, |value| is_true(&value));
-    let of_scorep = has(SCOREP).then(|| match is(PROFILING) || is(TRACING) {
+    let is = |Switch { name, default }| variable(name).map_or(default, |value| is_true(value.trim()));
+    let of_scorep = has(INITIALIZE).then(|| match is(PROFILING) || is(TRACING) {
         true => "this program is instrumented with Score-P, which is switched on: both record; times contain both",
         false => {
             "this program is instrumented with Score-P, which is switched off here; to use it instead, run without replay-record \
@@ -37,12 +32,6 @@ fn lines(has: impl Fn(&CStr) -> bool, variable: impl Fn(&str) -> Option<String>)
         format!("{} {measure} this program, too; times contain both", others.join(" and "))
     });
     of_scorep.map(str::to_owned).into_iter().chain(of_others).collect()
-}
-
-/// Whether a variable of Score-P means yes.
-fn is_true(value: &str) -> bool {
-    let value = value.trim().to_ascii_lowercase();
-    ["true", "yes", "on"].contains(&&*value) || value.parse::<u64>().is_ok_and(|number| number > 0)
 }
 
 #[cfg(test)]
@@ -58,11 +47,11 @@ mod tests {
     #[test]
     fn scorep_is_switched_off_or_records_too() {
         let off = [("SCOREP_ENABLE_PROFILING", "false"), ("SCOREP_ENABLE_TRACING", "false")];
-        assert!(said(&[SCOREP], &off)[0].contains("switched off here; to use it instead"));
+        assert!(said(&[INITIALIZE], &off)[0].contains("switched off here; to use it instead"));
         // As Score-P takes them: it makes a profile unless it is told not to.
         let on = [&[][..], &[("SCOREP_ENABLE_PROFILING", "0"), ("SCOREP_ENABLE_TRACING", "Yes")], &off[1..]];
         for variables in on {
-            let said = said(&[SCOREP], variables);
+            let said = said(&[INITIALIZE], variables);
             assert!(said.len() == 1 && said[0].contains("both record; times contain both"), "{variables:?}");
         }
     }

@@ -20,7 +20,7 @@
 //! no events, and its `recording/` becomes `profile.cubex`.
 //!
 //! The crate also holds the tables of all MPI functions, [`mod@functions`], of [`mod@file_functions`], of constructs of OpenMP, [`mod@openmp`],
-//! of [`mod@attributes`], and of the class of metrics of [`mod@off_cpu`], and reads filter files, [`mod@filter`], and the system's list of mounted
+//! of [`mod@attributes`], the class of metrics of [`mod@off_cpu`], and what is known of [`mod@scorep`], and reads filter files, [`mod@filter`], and the system's list of mounted
 //! file systems, [`mod@mounts`].
 
 #![deny(clippy::undocumented_unsafe_blocks)]
@@ -39,4 +39,5 @@ pub mod openmp;
 pub mod paths;
 pub mod profile;
 pub mod python;
+pub mod scorep;
 pub mod settings;

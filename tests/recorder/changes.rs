@@ -10,8 +10,8 @@ use replay::{DetailsPlace, Options, WhatIf};
 /// The largest error of a prediction, as a share of the measured run time.
 const ERROR: f64 = 0.1;
 
-/// A machine that is busy meanwhile is given as many chances.
-const ATTEMPTS: usize = 10;
+/// Pairs of runs, of which the shortest are compared.
+const ATTEMPTS: usize = 20;
 
 /// A change: ranks, arguments of the program, scenario, and arguments with the change.
 struct Case {
@@ -26,57 +26,62 @@ const CHANGES: &str = "changes/changes.c";
 const CASES: &[Case] = &[
     Case {
         ranks: 4,
-        before: &["chain", "30", "5"],
+        before: &["chain", "60", "10"],
         scenario: "level=work@0",
-        after: &["chain", "11.25", "5"],
+        after: &["chain", "22.5", "10"],
     },
-    Case { ranks: 4, before: &["chain", "20", "4"], scenario: "cpu=0.5@work", after: &["chain", "10", "2"] },
-    Case { ranks: 3, before: &["chain", "10", "4"], scenario: "add=1000", after: &["held-chain", "10", "4"] },
+    Case { ranks: 4, before: &["chain", "40", "8"], scenario: "cpu=0.5@work", after: &["chain", "20", "4"] },
+    Case {
+        ranks: 3,
+        before: &["chain", "20", "8"],
+        scenario: "add=10000",
+        after: &["held-chain", "20", "8"],
+    },
     Case {
         ranks: 4,
-        before: &["allreduce", "30", "10"],
+        before: &["allreduce", "60", "20"],
         scenario: "level=work@0",
-        after: &["allreduce", "15", "10"],
+        after: &["allreduce", "30", "20"],
     },
     Case {
         ranks: 4,
-        before: &["allreduce", "30", "10"],
+        before: &["allreduce", "60", "20"],
         scenario: "balance=work",
-        after: &["allreduce", "15", "15"],
+        after: &["allreduce", "30", "30"],
     },
     Case {
         ranks: 2,
-        before: &["allreduce", "30", "10"],
+        before: &["allreduce", "60", "20"],
         scenario: "without=work@0",
-        after: &["allreduce", "10", "10"],
+        after: &["allreduce", "20", "20"],
     },
     Case {
         ranks: 2,
-        before: &["turns", "20", "5"],
+        before: &["turns", "40", "10"],
         scenario: "remove=MPI_Barrier",
-        after: &["turns-without-barrier", "20", "5"],
+        after: &["turns-without-barrier", "40", "10"],
     },
     Case { ranks: 2, before: &["ssend"], scenario: "eager=all", after: &["send"] },
     Case { ranks: 2, before: &["send"], scenario: "rendezvous=0", after: &["ssend"] },
     Case {
         ranks: 4,
-        before: &["late-ring", "20", "10"],
+        before: &["late-ring", "40", "20"],
         scenario: "early-send=MPI_Send",
-        after: &["early-ring", "20", "10"],
+        after: &["early-ring", "40", "20"],
     },
     Case {
         ranks: 4,
-        before: &["late-jacobi", "25", "15"],
+        before: &["late-jacobi", "50", "30"],
         scenario: "early-send=MPI_Isend",
-        after: &["early-jacobi", "25", "15"],
+        after: &["early-jacobi", "50", "30"],
     },
     Case {
         ranks: 2,
-        before: &["wait-first", "15", "15"],
+        before: &["wait-first", "30", "30"],
         scenario: "overlap=MPI_Wait",
-        after: &["wait-last", "15", "15"],
+        after: &["wait-last", "30", "30"],
     },
-    Case { ranks: 2, before: &["noise", "10", "40"], scenario: "quiet=work", after: &["noise", "10", "10"] },
+    Case { ranks: 2, before: &["noise", "20", "80"], scenario: "quiet=work", after: &["noise", "20", "20"] },
 ];
 
 /// A recording of a program; `None` if it cannot be made here.
@@ -103,35 +108,24 @@ fn replayed(subject: &Subject, scenario: &str) -> WhatIfSummary {
     outcome.summary.unwrap().what_if.unwrap()
 }
 
-/// Says the error of a prediction, as a share of the measured run time.
-fn error(what: &str, predicted: &WhatIfSummary, measured: &WhatIfSummary) -> f64 {
-    let gain = &predicted.gains[0];
-    let error = gain.seconds / measured.run - 1.0;
-    println!(
-        "{what}: {:.3} s, {}: {:.3} s predicted, {:.3} s measured, {:+.1} %",
-        predicted.run,
-        gain.scenario,
-        gain.seconds,
-        measured.run,
-        100.0 * error
-    );
-    error
-}
-
 #[test]
 fn run_times_of_changed_programs_are_as_predicted() {
     for (number, Case { ranks, before, scenario, after }) in CASES.iter().enumerate() {
         let test = format!("changes-{number}");
-        let mut errors = Vec::new();
+        // What else runs on the machine makes run times longer, and never shorter.
+        let (mut predicted, mut measured) = (f64::INFINITY, f64::INFINITY);
+        let mut is_right = false;
         for _ in 0..ATTEMPTS {
             let Some(subject) = record(&test, CHANGES, *ranks, before) else { return };
-            let predicted = replayed(&subject, scenario);
+            predicted = replayed(&subject, scenario).gains[0].seconds.min(predicted);
             let Some(subject) = record(&test, CHANGES, *ranks, after) else { return };
-            errors.push(error(&before.join(" "), &predicted, &replayed(&subject, "same")));
-            if errors.last().is_some_and(|error| error.abs() <= ERROR) {
+            measured = replayed(&subject, "same").run.min(measured);
+            println!("{before:?}, {scenario}: {predicted:.3} s predicted, {measured:.3} s measured");
+            is_right = (predicted / measured - 1.0).abs() <= ERROR;
+            if is_right {
                 break;
             }
         }
-        assert!(errors.iter().any(|error| error.abs() <= ERROR), "{before:?}, {scenario}: {errors:?}");
+        assert!(is_right, "{before:?}, {scenario}: {predicted} s predicted, {measured} s measured");
     }
 }

@@ -47,12 +47,12 @@ static void allreduce(double first, double others) {
 /* Rank 1 comes late for every second message; rank 0 waits for it, or not. */
 static void late_receiver(int step, int is_synchronous) {
     if (rank == 0) {
-        work(5);
+        work(10);
         if (is_synchronous) MPI_Ssend(out, sizeof out, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
         else send(1);
-        work(step % 2 ? 5 : 1);
+        work(step % 2 ? 10 : 2);
     } else {
-        work(step % 2 ? 12 : 6);
+        work(step % 2 ? 24 : 12);
         receive(0);
     }
 }
@@ -106,9 +106,9 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     const char *kind = argc > 1 ? argv[1] : "";
     double a = argc > 2 ? atof(argv[2]) : 0, b = argc > 3 ? atof(argv[3]) : 0;
-    for (int step = 0; step < 20; step++) {
+    for (int step = 0; step < 10; step++) {
         if (!strcmp(kind, "chain")) chain(a, b, 0);
-        if (!strcmp(kind, "held-chain")) chain(a, b, 1);
+        if (!strcmp(kind, "held-chain")) chain(a, b, 10);
         if (!strcmp(kind, "allreduce")) allreduce(a, b);
         if (!strcmp(kind, "turns") || !strcmp(kind, "turns-without-barrier")) {
             work((step + rank) % 2 ? a : b);

@@ -1,14 +1,17 @@
 //! Counters of the processor: instructions and cycles of the main thread by row, where the trace has them (what-if 5.3).
 
-use model::Definitions;
+use model::{Counting, CountsSince, Definitions};
 use otf2::{List, MappingType, Mappings, MetricValue, ValueType};
 
 use super::process::ProcessWalk;
 use super::thread::Thread;
 use crate::ids::Row;
 
-/// Names of the counters that are read: instructions, cycles.
-const NAMES: [&str; 2] = ["PAPI_TOT_INS", "PAPI_TOT_CYC"];
+/// Names of the counters that are read, of PAPI and of perf: instructions, cycles.
+const NAMES: [[&str; 2]; 2] = [["PAPI_TOT_INS", "instructions"], ["PAPI_TOT_CYC", "cycles"]];
+
+/// What they must count.
+const COUNTING: Counting = Counting { since: CountsSince::Begin, exponent: 0 };
 
 /// Instructions and cycles.
 pub(super) type Counts = [u64; 2];
@@ -23,14 +26,16 @@ pub struct KnownCounters {
 impl KnownCounters {
     /// Returns those that a trace defines; `None` if it has none that is recorded at each enter and leave.
     pub fn find(definitions: &Definitions) -> Option<KnownCounters> {
-        let place = |members: &[Option<usize>], name: &str| {
+        let place = |members: &[Option<usize>], names: [&str; 2]| {
             members.iter().position(|member| {
                 let member = member.and_then(|at| definitions.metric_members.get(at));
-                member.is_some_and(|member| member.name == name && member.is_count)
+                member.is_some_and(|member| {
+                    names.contains(&member.name.as_str()) && member.counts == Some(COUNTING)
+                })
             })
         };
         let places = definitions.metric_classes.iter().map(|class| match class.is_strict {
-            true => NAMES.map(|name| place(&class.members, name)),
+            true => NAMES.map(|names| place(&class.members, names)),
             false => [None; 2],
         });
         let places: Vec<[Option<usize>; 2]> = places.collect();

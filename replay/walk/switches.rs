@@ -2,7 +2,7 @@
 //! the call path where the thread was meanwhile.
 
 use model::off_cpu::MEMBERS;
-use model::{Definitions, Ticks};
+use model::{CountsSince, Definitions, Ticks};
 use otf2::{List, MappingType, Mappings, MetricValue, ValueType};
 
 use super::process::ProcessWalk;
@@ -39,7 +39,8 @@ impl KnownSwitches {
     pub fn find(definitions: &Definitions) -> Option<KnownSwitches> {
         let place = |at: &Option<usize>| {
             let member = definitions.metric_members.get((*at)?)?;
-            Place::find(&member.name, member.step_exponent?)
+            let counts = member.counts.filter(|counts| counts.since == CountsSince::ValueBefore)?;
+            Place::find(&member.name, counts.exponent)
         };
         let classes = definitions.metric_classes.iter();
         let places: Vec<Vec<Option<Place>>> =

@@ -196,11 +196,28 @@ pub struct CallingContext {
 pub struct MetricMember {
     /// Its name, such as `PAPI_TOT_INS`.
     pub name: String,
-    /// Whether values are whole numbers that count since the begin of the recording, in ones.
-    pub is_count: bool,
-    /// The power of ten in which values count, if they are whole numbers of what has happened since the value before; `None`
-    /// for others.
-    pub step_exponent: Option<i64>,
+    /// Its unit, such as `#` or `s`.
+    pub unit: String,
+    /// What its values are, if they are whole numbers that count; `None` for others.
+    pub counts: Option<Counting>,
+}
+
+/// Values that are whole numbers and count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counting {
+    /// Since when.
+    pub since: CountsSince,
+    /// The power of ten of the unit in which they count.
+    pub exponent: i64,
+}
+
+/// Since when a value counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CountsSince {
+    /// Since the begin of the recording, or of the thread.
+    Begin,
+    /// Since the value before.
+    ValueBefore,
 }
 
 /// Metrics that are recorded together.
@@ -210,6 +227,8 @@ pub struct MetricClass {
     pub members: Vec<Option<usize>>,
     /// Whether there are values at each enter and leave, and nowhere else.
     pub is_strict: bool,
+    /// Whether values are of a thread, at events of it.
+    pub is_of_threads: bool,
 }
 
 /// A source of samples.

@@ -16,9 +16,9 @@ pub mod table;
 pub mod time;
 
 pub use definitions::{
-    CallingContext, CartDimension, CartTopology, Communicator, Definitions, FileHandle, FileProperty, Group,
-    InterruptGenerator, Location, LocationGroup, Members, MetricClass, MetricMember, Region, SystemTreeNode,
-    Window,
+    CallingContext, CartDimension, CartTopology, Communicator, Counting, CountsSince, Definitions,
+    FileHandle, FileProperty, Group, InterruptGenerator, Location, LocationGroup, Members, MetricClass,
+    MetricMember, Region, SystemTreeNode, Window,
 };
 pub use enumerations::{
     CollectiveOp, GroupType, LocationGroupType, LocationType, MeasurementMode, Paradigm, RegionRole,

@@ -10,9 +10,9 @@ use crate::definition_cursor::DefinitionCursor;
 use crate::field::UNDEFINED;
 use crate::value::ValueType;
 use model::{
-    CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Definitions, FileHandle,
-    FileProperty, Group, InterruptGenerator, Location, LocationGroup, Members, MetricClass, MetricMember,
-    Region, SystemTreeNode, Table, Window,
+    CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Counting, CountsSince,
+    Definitions, FileHandle, FileProperty, Group, InterruptGenerator, Location, LocationGroup, Members,
+    MetricClass, MetricMember, Region, SystemTreeNode, Table, Window,
 };
 
 /// Reads all records of the global definitions.
@@ -231,21 +231,41 @@ impl Resolver {
                 let generator = InterruptGenerator { is_of_time, is_decimal, exponent, period };
                 define(&mut self.done.interrupt_generators, reference, generator)
             }
-            Definition::MetricMember { reference, name, metric_mode, value_type, base, exponent, .. } => {
-                // OTF2_MetricMode: 0 accumulates from the begin, 16 at the point. Base ^ 0 is 1; OTF2_Base: 1 decimal.
+            Definition::MetricMember {
+                reference,
+                name,
+                metric_mode,
+                value_type,
+                base,
+                exponent,
+                unit,
+                ..
+            } => {
+                // OTF2_MetricMode: accumulated since the start, 0; at a point, 16; since the last value, 32.
+                let since = match metric_mode {
+                    0 => Some(CountsSince::Begin),
+                    16 | 32 => Some(CountsSince::ValueBefore),
+                    _ => None,
+                };
                 let is_whole = matches!(value_type, ValueType::UINT64 | ValueType::INT64);
-                let is_count = metric_mode == 0 && exponent == 0 && is_whole;
-                let is_step = metric_mode == 16 && is_whole && (base == 1 || exponent == 0);
-                let step_exponent = is_step.then_some(exponent);
-                let member = MetricMember { name: self.string(name)?, is_count, step_exponent };
+                // Any base to the power of 0 is 1; OTF2_Base: 1 decimal.
+                let is_decimal = base == 1 || exponent == 0;
+                let counts =
+                    since.filter(|_| is_whole && is_decimal).map(|since| Counting { since, exponent });
+                let member = MetricMember { name: self.string(name)?, unit: self.string(unit)?, counts };
                 define(&mut self.done.metric_members, reference, member)
             }
-            Definition::MetricClass { reference, metric_members, metric_occurrence, .. } => {
+            Definition::MetricClass { reference, metric_members, metric_occurrence, recorder_kind } => {
                 let members = metric_members.iter();
                 let members =
                     members.map(|member| self.done.metric_members.position(member.into())).collect();
-                // OTF2_MetricOccurrence: 0 at each enter and leave.
-                let class = MetricClass { members, is_strict: metric_occurrence == 0 };
+                // OTF2_MetricOccurrence: 0 at each enter and leave, 1 at other events of the location, too.
+                // OTF2_RecorderKind: 2 processors; archives of OTF2 1.3 and before do not tell it, 0.
+                let class = MetricClass {
+                    members,
+                    is_strict: metric_occurrence == 0,
+                    is_of_threads: metric_occurrence <= 1 && matches!(recorder_kind, 0 | 2),
+                };
                 define(&mut self.done.metric_classes, reference, class)
             }
             Definition::CartDimension { reference, name, size, cart_periodicity } => {
@@ -450,12 +470,20 @@ mod tests {
         ];
         let step = member(4, 16, ValueType::UINT64, -9);
         let trace = resolved(&[NAME, count, tens, rate, real, step, class]).unwrap();
-        let counts: Vec<bool> = trace.metric_members.iter().map(|member| member.is_count).collect();
-        assert_eq!(counts, [true, false, false, false, false]);
-        let steps: Vec<Option<i64>> =
-            trace.metric_members.iter().map(|member| member.step_exponent).collect();
-        assert_eq!(steps, [None, None, None, None, Some(-9)]);
-        let class = MetricClass { members: vec![Some(2), None, Some(0)], is_strict: true };
+        let counts: Vec<_> = trace.metric_members.iter().map(|member| member.counts).collect();
+        let counting = |since, exponent| Some(Counting { since, exponent });
+        assert_eq!(
+            counts,
+            [
+                counting(CountsSince::Begin, 0),
+                counting(CountsSince::Begin, 1),
+                None,
+                None,
+                counting(CountsSince::ValueBefore, -9)
+            ]
+        );
+        let class =
+            MetricClass { members: vec![Some(2), None, Some(0)], is_strict: true, is_of_threads: false };
         assert_eq!(trace.metric_classes.find(7), Some(&class));
     }
 

@@ -151,6 +151,7 @@ impl Job {
             causes: options.causes,
             file_model: options.io_model.is_wanted(),
             off_cpu: trace.switches.is_some(),
+            counters: trace.reported_counters.as_ref(),
         };
         let metrics = Metrics::of_analysis(parts, options.semantics);
         let formulas = Formulas::new(&trace, &metrics);

@@ -49,6 +49,7 @@ pub mod int;
 pub mod io;
 mod job;
 pub mod journal;
+mod kept;
 pub mod late_messages;
 pub mod matching;
 pub mod memory;

@@ -15,6 +15,7 @@ use crate::int::to_u32;
 use crate::options::Semantics;
 use crate::severity::MetricId;
 use crate::statistics::SubjectId;
+use crate::walk::ReportedCounters;
 
 /// A pattern with the numbers of its metrics.
 #[derive(Clone, Copy, Debug)]
@@ -94,14 +95,16 @@ fn off_cpu(position: impl Fn(&str) -> Option<MetricId>) -> Option<[MetricId; MEM
 }
 
 /// What an analysis finds out, for which there are metrics of their own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Parts {
+#[derive(Clone, Debug, Default)]
+pub struct Parts<'a> {
     /// Root causes of waiting.
     pub causes: bool,
     /// The model of file I/O.
     pub file_model: bool,
     /// When threads were off the processor, as the trace tells it.
     pub off_cpu: bool,
+    /// Counters of the trace.
+    pub counters: Option<&'a ReportedCounters>,
 }
 
 /// The numbers of all metrics. The number of a metric is its position in [`patterns::metrics`].
@@ -194,6 +197,9 @@ pub struct Metrics {
     pub file_model: Option<FileModelMetrics>,
     /// Those of time off the processor, by [`MEMBERS`]; `None` if the trace does not tell it, or the reference is followed.
     pub off_cpu: Option<[MetricId; MEMBERS.len()]>,
+    /// Those of counters of the trace, in the order of [`ReportedCounters::metrics`]; `None` if it has none, or the reference is
+    /// followed.
+    pub counters: Option<Vec<MetricId>>,
     /// `mpi_polling`
     pub polling: MetricId,
     /// `mpi_polling_latesender`
@@ -246,8 +252,8 @@ impl Metrics {
     ///
     /// # Panics
     /// If the tree of metrics lacks one that the analysis fills.
-    pub fn of_analysis(parts: Parts, semantics: Semantics) -> Metrics {
-        let Parts { causes: has_causes, file_model: has_file_model, off_cpu: has_off_cpu } = parts;
+    pub fn of_analysis(parts: Parts<'_>, semantics: Semantics) -> Metrics {
+        let Parts { causes: has_causes, file_model: has_file_model, off_cpu: has_off_cpu, counters } = parts;
         let mut list = patterns::metrics();
         if !semantics.replays_all_of_mpi() {
             list.retain(|metric| !metric.is_beyond_reference);
@@ -264,6 +270,12 @@ impl Metrics {
         if !has_off_cpu {
             list.retain(|metric| patterns::metrics_of_off_cpu().all(|it| it.id != metric.id));
         }
+        let counters = counters.filter(|_| semantics.replays_all_of_mpi()).map(|counters| {
+            let metrics = counters.metrics(&list);
+            let numbers = (list.len()..list.len() + metrics.len()).collect();
+            list.extend(metrics);
+            numbers
+        });
         let position = |name: &str| list.iter().position(|metric| metric.id == name);
         let id = |name: &str| position(name).expect("a metric of the tree");
         let of_cause = |name: &str| position(name).filter(|_| has_causes).unwrap_or(MetricId::MAX);
@@ -345,6 +357,7 @@ impl Metrics {
             file_bytes_of_system: ["io_bytes_os_read", "io_bytes_os_written"].map(beyond_reference),
             file_model: FileModelMetrics::new(position),
             off_cpu: off_cpu(position),
+            counters,
             polling: beyond_reference("mpi_polling"),
             polling_late_sender: beyond_reference("mpi_polling_latesender"),
             polling_collective: beyond_reference("mpi_polling_nbcoll"),
@@ -407,7 +420,7 @@ mod tests {
     fn metrics_of_the_model_of_file_io_are_there_if_it_is_made_and_the_reference_is_not_followed() {
         let of = |semantics, has_model| {
             let metrics = Metrics::of_analysis(
-                Parts { causes: true, file_model: has_model, off_cpu: false },
+                Parts { causes: true, file_model: has_model, ..Parts::default() },
                 semantics,
             );
             let ids = patterns::metrics_of_file_model().filter(|it| metrics.find(it.id).is_some());

@@ -11,6 +11,13 @@ pub enum Unit {
     Occurrences,
     /// Amounts of data.
     Bytes,
+    /// Whole numbers of a unit by that power of ten, as a trace has them.
+    Scaled {
+        /// The unit.
+        name: &'static str,
+        /// The power of ten.
+        exponent: i8,
+    },
 }
 
 /// Origin of a metric's severities.

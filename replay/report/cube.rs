@@ -78,6 +78,7 @@ fn add_metrics(cube: &mut Cube, metrics: &Metrics) {
             Unit::Seconds => (DataType::Double, "sec"),
             Unit::Occurrences => (DataType::UInt64, "occ"),
             Unit::Bytes => (DataType::UInt64, "bytes"),
+            Unit::Scaled { name, .. } => (DataType::Double, name),
         };
         cube.add_metric(cubex::Metric {
             parent: parent.map(MetricId),

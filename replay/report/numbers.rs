@@ -130,6 +130,9 @@ impl Numbers {
             Numbers::Whole(ticks) if unit == Unit::Seconds => {
                 batch.extend(ticks.iter().map(|&ticks| clock.word(ticks).to_bits()));
             }
+            Numbers::Whole(counts) if let Unit::Scaled { exponent, .. } = unit => {
+                batch.extend(counts.iter().map(|&count| scaled(count, exponent).to_bits()));
+            }
             Numbers::Whole(counts) => batch.extend(counts.iter().map(|count| count.cast_unsigned())),
             Numbers::Shares(shares) => {
                 batch.extend(shares.iter().map(|&share| seconds(clock, share).to_bits()));
@@ -142,6 +145,12 @@ impl Numbers {
 fn is_exact(sums: &[i64], others: &[i64], is_without: bool) -> bool {
     let step = if is_without { i64::checked_sub } else { i64::checked_add };
     sums.iter().zip(others).all(|(&sum, &other)| step(sum, other).is_some())
+}
+
+/// Returns a number by a power of ten.
+fn scaled(number: i64, exponent: i8) -> f64 {
+    let power = 10_f64.powi(i32::from(exponent.unsigned_abs()));
+    if exponent < 0 { number as f64 / power } else { number as f64 * power }
 }
 
 /// Returns a share of ticks in seconds. Most are whole ticks, which need no long division; the result is the

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::int::{to_u32, truncated};
 use crate::options::Semantics;
 use crate::thread_numbers::{NO_PLACE, places};
-use crate::walk::{KnownAttributes, KnownCounters, KnownSwitches};
+use crate::walk::{KnownAttributes, KnownCounters, KnownSwitches, ReportedCounters};
 
 /// A trace's definitions in the order and form that the analysis needs.
 #[derive(Debug)]
@@ -65,6 +65,8 @@ pub struct Trace {
     pub attributes: Option<KnownAttributes>,
     /// The counters of processors that the walk reads, if the trace has any.
     pub counters: Option<KnownCounters>,
+    /// The counters that the report has, if the trace has any.
+    pub reported_counters: Option<ReportedCounters>,
     /// Where events tell when threads were off the processor, if they do.
     pub switches: Option<KnownSwitches>,
     /// Call paths whose visits are windows of efficiencies: names in a row with slashes between them, the last of which is that of
@@ -155,6 +157,8 @@ impl Trace {
         let attributes = KnownAttributes::find(&definitions, false);
         let counters = KnownCounters::find(&definitions);
         let switches = KnownSwitches::find(&definitions);
+        let reported_counters =
+            ReportedCounters::find(&definitions).filter(|_| semantics.replays_all_of_mpi());
         let context = Context { semantics, attributes, has_windows: !definitions.windows.is_empty() };
         let kinds = definitions.regions.iter().map(|region| kind(region, context)).collect();
         let artificial = ARTIFICIAL.map(|(name, role)| Region {
@@ -206,6 +210,7 @@ impl Trace {
             has_event_counts,
             attributes,
             counters,
+            reported_counters,
             switches,
             phase_paths: Vec::new(),
             events: WantedEvents::default(),

@@ -8,6 +8,7 @@
 mod attributes;
 mod barriers;
 mod contexts;
+mod counted;
 mod counters;
 mod events;
 mod file_access;
@@ -67,6 +68,7 @@ use crate::trace::Trace;
 use stream::Content;
 
 pub use attributes::KnownAttributes;
+pub use counted::ReportedCounters;
 pub use counters::KnownCounters;
 pub use events::{EventInstances, EventVisit, MOST_OPEN, Moment, Unpaired};
 pub(crate) use file_attributes::FileAttributes;

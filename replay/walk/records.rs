@@ -297,6 +297,7 @@ impl ProcessWalk<'_> {
             Event::Metric { metric, metric_values } => {
                 self.take_metrics(thread, mappings, metric, metric_values);
                 self.take_switches(thread, mappings, metric, metric_values);
+                self.take_counted(thread, mappings, metric, metric_values);
                 self.threads[thread].ignore();
             }
             Event::ParameterString { .. }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::Ticks;
 
+use super::counted::LastValues;
 use super::events::ThreadEvents;
 use super::marks::NotedEvents;
 use super::sampling::ThreadSamples;
@@ -104,6 +105,8 @@ pub(super) struct Thread {
     /// `None` before the first sample: of most locations there is none.
     pub(super) samples: Option<Box<ThreadSamples>>,
     pub(super) severities: Severities,
+    /// The last values of its counters; `None` before the first one.
+    pub(super) last_values: Option<Box<LastValues>>,
     pub(super) numbering: Numbering,
     /// When time was spent, if details are wanted.
     pub(super) timeline: Option<Box<ThreadTimeline>>,
@@ -135,6 +138,7 @@ impl Thread {
             accounts: Vec::new(),
             samples: None,
             severities: Severities::default(),
+            last_values: None,
             numbering: match positions {
                 Positions::Nothing => Numbering::Nothing,
                 Positions::Journal => Numbering::Journal(Journal::default()),

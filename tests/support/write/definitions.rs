@@ -122,7 +122,7 @@ impl Names {
                 reference: 0,
                 metric_members: [0].as_slice().into(),
                 metric_occurrence: 0,
-                recorder_kind: 1,
+                recorder_kind: 2,
             },
         );
     }

@@ -1,0 +1,216 @@
+//! Counters of a trace in its report (site.md, 5.2): what each has counted by call path and location. What has been counted between two
+//! events of a thread is of the call path where the thread was meanwhile, as its time is.
+
+use model::off_cpu::MEMBERS;
+use model::{CountsSince, Definitions};
+use otf2::{List, MappingType, Mappings, MetricValue, ValueType};
+use patterns::{Metric, Source, Unit};
+
+use super::process::ProcessWalk;
+use crate::findings::Finding;
+use crate::kept::kept;
+use crate::severity::amount;
+
+/// How many there are at most; reports have no more of a trace's.
+const MOST: usize = 256;
+
+/// The powers of ten that are known of units.
+const EXPONENTS: std::ops::RangeInclusive<i64> = -18..=18;
+
+/// A value of a counter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Place {
+    /// Its position among those of the trace.
+    counter: usize,
+    since: CountsSince,
+}
+
+/// The counters that a trace defines.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReportedCounters {
+    /// Names, units, and the powers of ten of these.
+    list: Vec<(String, String, i64)>,
+    /// By position of the class, in the order of values.
+    places: Vec<Vec<Option<Place>>>,
+}
+
+impl ReportedCounters {
+    /// Returns those that a trace defines; `None` if it has none. Metrics of the same name and unit are one.
+    pub fn find(definitions: &Definitions) -> Option<ReportedCounters> {
+        let mut list: Vec<(String, String, i64)> = Vec::new();
+        let mut place = |member: &Option<usize>| {
+            let member = definitions.metric_members.get((*member)?)?;
+            let counts = member.counts.filter(|counts| EXPONENTS.contains(&counts.exponent))?;
+            // These have metrics of their own.
+            if member.name.is_empty() || MEMBERS.iter().any(|known| known.name == member.name) {
+                return None;
+            }
+            let counter = (member.name.clone(), member.unit.clone(), counts.exponent);
+            let at = list.iter().position(|known| *known == counter).unwrap_or(list.len());
+            if at == MOST {
+                return None;
+            }
+            if at == list.len() {
+                list.push(counter);
+            }
+            Some(Place { counter: at, since: counts.since })
+        };
+        let places = definitions.metric_classes.iter().map(|class| match class.is_of_threads {
+            true => class.members.iter().map(&mut place).collect(),
+            false => vec![None; class.members.len()],
+        });
+        let places: Vec<_> = places.collect();
+        (!list.is_empty()).then_some(ReportedCounters { list, places })
+    }
+
+    /// Returns their metrics, roots of the tree, whose unique names differ from `others`, and have an underscore for whatever unique
+    /// names cannot have.
+    pub fn metrics(&self, others: &[Metric]) -> Vec<Metric> {
+        let mut metrics: Vec<Metric> = Vec::new();
+        for (name, unit, exponent) in &self.list {
+            let is_taken = |id: &str| others.iter().chain(&metrics).any(|other| other.id == id);
+            // Cube's unique names have no other characters.
+            let mut id = name.replace(|c: char| !c.is_ascii_alphanumeric() && !"_:=".contains(c), "_");
+            while is_taken(&id) {
+                id.push_str("_counter");
+            }
+            let unit = match (unit.as_str(), exponent) {
+                ("#" | "", 0) => Unit::Occurrences,
+                ("B" | "byte" | "bytes" | "Bytes", 0) => Unit::Bytes,
+                ("s" | "sec", exponent) => Unit::Scaled { name: "sec", exponent: *exponent as i8 },
+                (name, exponent) => Unit::Scaled { name: kept(name), exponent: *exponent as i8 },
+            };
+            let about = "As the trace has it: what has been counted while the thread was there.";
+            metrics.push(Metric::root(kept(&id), kept(name), unit, Source::Measured, about));
+        }
+        metrics
+    }
+}
+
+/// The last values of the counters of a thread that count since its begin, by class and place.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct LastValues {
+    list: Vec<((usize, usize), u64)>,
+}
+
+impl LastValues {
+    /// Sets the value at a place; returns the one before, if there was one.
+    fn replace(&mut self, at: (usize, usize), value: u64) -> Option<u64> {
+        match self.list.iter_mut().find(|(place, _)| *place == at) {
+            Some((_, last)) => Some(std::mem::replace(last, value)),
+            None => {
+                self.list.push((at, value));
+                None
+            }
+        }
+    }
+
+    /// Forgets all: what is counted until the next values is of a time that is not recorded.
+    pub(super) fn forget(&mut self) {
+        self.list.clear();
+    }
+}
+
+impl ProcessWalk<'_> {
+    /// Takes values of counters of a thread at the event that comes next.
+    pub(super) fn take_counted(
+        &mut self,
+        thread: usize,
+        mappings: &Mappings,
+        metric: u32,
+        values: List<'_, MetricValue, u8>,
+    ) {
+        let (Some(known), Some(metrics)) = (&self.trace.reported_counters, &self.metrics.counters) else {
+            return;
+        };
+        let class = u64::from(mappings.global(MappingType::Metric, metric));
+        let Some(class) = self.trace.definitions.metric_classes.position(class) else { return };
+        let state = &mut self.threads[thread];
+        let row = state.stack.last().filter(|_| state.counts(state.now)).map(|frame| frame.row);
+        let mut goes_back = None;
+        for (at, (value, place)) in values.iter().zip(&known.places[class]).enumerate() {
+            let is_whole = matches!(value.kind, ValueType::UINT64 | ValueType::INT64);
+            let Some(Place { counter, since }) = place.filter(|_| is_whole) else { continue };
+            let counted = match since {
+                CountsSince::ValueBefore => value.bits,
+                CountsSince::Begin => {
+                    let last = state.last_values.get_or_insert_default().replace((class, at), value.bits);
+                    let Some(last) = last else { continue };
+                    let Some(counted) = value.bits.checked_sub(last) else {
+                        goes_back = Some(counter);
+                        continue;
+                    };
+                    counted
+                }
+            };
+            if let Some(row) = row {
+                state.severities.add(metrics[counter], row, amount(counted));
+            }
+        }
+        if let Some(counter) = goes_back {
+            self.find(Finding::BackwardCounter, thread, || format!("{} goes back", known.list[counter].0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Counting, MetricClass, MetricMember};
+
+    fn definitions(members: &[(&str, &str, Option<Counting>)], is_of_threads: bool) -> Definitions {
+        let mut definitions = Definitions::default();
+        for (reference, (name, unit, counts)) in (0..).zip(members) {
+            let member = MetricMember { name: (*name).into(), unit: (*unit).into(), counts: *counts };
+            definitions.metric_members.push(reference, member).unwrap();
+        }
+        let members = (0..members.len()).map(Some).collect();
+        let class = MetricClass { members, is_strict: true, is_of_threads };
+        definitions.metric_classes.push(0, class).unwrap();
+        definitions
+    }
+
+    fn counting(exponent: i64) -> Option<Counting> {
+        Some(Counting { since: CountsSince::Begin, exponent })
+    }
+
+    #[test]
+    fn metrics_have_names_and_units_of_the_trace_and_differ_from_others() {
+        let members = [
+            ("PAPI_TOT_INS", "#", counting(0)),
+            ("task-clock", "s", counting(-9)),
+            ("time", "#", counting(0)),
+            ("off_cpu_blocked", "s", counting(-9)),
+            ("rate", "1/s", None),
+            ("tiny", "m", counting(-19)),
+        ];
+        let known = ReportedCounters::find(&definitions(&members, true)).unwrap();
+        assert!(known.places[0][3..].iter().all(Option::is_none));
+        let time = Metric::root("time", "Time", Unit::Seconds, Source::Measured, "");
+        let metrics = known.metrics(&[time]);
+        let found: Vec<_> = metrics.iter().map(|metric| (metric.id, metric.name, metric.unit)).collect();
+        let seconds = Unit::Scaled { name: "sec", exponent: -9 };
+        assert_eq!(
+            found,
+            [
+                ("PAPI_TOT_INS", "PAPI_TOT_INS", Unit::Occurrences),
+                ("task_clock", "task-clock", seconds),
+                ("time_counter", "time", Unit::Occurrences)
+            ]
+        );
+    }
+
+    #[test]
+    fn metrics_of_other_sources_than_threads_are_not_read() {
+        assert_eq!(ReportedCounters::find(&definitions(&[("power", "W", counting(0))], false)), None);
+    }
+
+    #[test]
+    fn value_behind_a_gap_is_a_new_begin() {
+        let mut last = LastValues::default();
+        assert_eq!(last.replace((0, 1), 5), None);
+        assert_eq!(last.replace((0, 1), 9), Some(5));
+        last.forget();
+        assert_eq!(last.replace((0, 1), 20), None);
+    }
+}

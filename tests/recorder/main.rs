@@ -6,6 +6,7 @@ mod advice; // first advice is the defect of a program, and saves what it says
 mod calls; // all kinds of calls leave the records that they must leave
 mod changes; // predicted run times are those of programs that were changed so
 mod compare; // a comparison of two recordings says what changed in the program, and by how much
+mod counters; // counters of the system are those of their call paths
 mod details; // records and their attributes have the program's values
 mod documents; // commands of the quick start and the tutorial run, with the findings that the latter has; options on pages exist
 mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed

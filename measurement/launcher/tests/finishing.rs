@@ -113,7 +113,12 @@ fn threads_regions_samples_and_everything_shared_are_defined() {
     let directory = fresh("everything");
     for number in 0..4u32 {
         let mut rank = Rank::new(&directory, number, 4);
-        rank.write(JournalRecord::Thread { thread: 2, name: Some("helper".into()), has_switches: false });
+        rank.write(JournalRecord::Thread {
+            thread: 2,
+            name: Some("helper".into()),
+            has_switches: false,
+            has_counters: false,
+        });
         rank.write(JournalRecord::Region(Region {
             region: 9,
             name: "solve".into(),

@@ -36,7 +36,7 @@ fn two(directory: &Path, estimate: bool, keep: bool) {
     for number in 0..2 {
         let mut rank = Rank::new(directory, number, 2);
         rank.write(JournalRecord::Profile(journal::ProfileRequest { estimate, keep }));
-        rank.write(JournalRecord::Thread { thread: 0, name: None, has_switches: false });
+        rank.write(JournalRecord::Thread { thread: 0, name: None, has_switches: false, has_counters: false });
         rank.write(JournalRecord::Region(journal::Region {
             region: 0,
             name: "solve".into(),

@@ -135,7 +135,7 @@ pub(crate) fn ring(directory: &Path, size: u32, rounds: u64) -> u64 {
     let mut count = 0;
     for number in 0..size {
         let mut rank = Rank::new(directory, number, size);
-        rank.write(JournalRecord::Thread { thread: 0, name: None, has_switches: false });
+        rank.write(JournalRecord::Thread { thread: 0, name: None, has_switches: false, has_counters: false });
         for (communicator, name, members) in
             [(0, "MPI_COMM_WORLD", format!("0-{}", size - 1)), (1, "MPI_COMM_SELF", number.to_string())]
         {

@@ -44,7 +44,7 @@ impl Call {
         let begin = now();
         let mark = (choice == Choice::Effects).then(|| {
             // What has happened before the call stays, if the enter is taken back.
-            thread.settle(begin);
+            thread.settle_switches(begin);
             thread.mark()
         });
         thread.enter_path(begin, base.node);

@@ -21,11 +21,11 @@ const CHUNK_HEADER: usize = 18;
 /// Offset of the number of the last event in it.
 const LAST_EVENT: usize = 10;
 /// Maximum number of fields of a record without a list.
-pub(crate) const MOST_FIELDS: usize = 12;
+pub(crate) const MOST_FIELDS: usize = 14;
 /// Maximum number of bytes that a field takes, or that writing it touches.
 const FIELD: usize = 9;
 /// Upper bound of the size of a record without a list, with its time stamp.
-const RECORD: usize = 128;
+const RECORD: usize = 144;
 const _: () = assert!(9 + 2 + MOST_FIELDS * FIELD <= RECORD && MOST_FIELDS * FIELD < 0xff);
 /// The chunk is written out behind a call if less than this is free: most calls record less.
 const RESERVE: usize = 4096;

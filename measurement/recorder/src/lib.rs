@@ -6,6 +6,7 @@
 //! | `start`, `sessions`, `process`, `thread`, `inside` | data from the start of MPI to the end: of the process, of each thread, and the lock of a thread's data |
 //! | `call`, `hooks`, `regions`, `instrumented`, `sampling` | sources of events: MPI calls, named regions, instrumented functions, samples |
 //! | `off_cpu` | when threads were not running, and what they have used of the machine |
+//! | `counters` | counters of the processor and of the kernel at events |
 //! | `openmp`, `posix`, `stdio` | likewise: constructs of OpenMP, files and streams of the C library |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | counts instead of events if the program is profiled |
@@ -26,6 +27,7 @@ mod call;
 mod channels;
 mod clock;
 mod communicators;
+mod counters;
 mod counts;
 mod datatypes;
 mod events;

@@ -13,6 +13,7 @@ use recording::settings::{Rounds, Settings};
 
 use crate::channels::Channels;
 use crate::communicators::Communicators;
+use crate::counters::Chosen;
 use crate::files::Files;
 use crate::filter::Filter;
 use crate::groups::Groups;
@@ -70,6 +71,8 @@ pub(crate) struct Process {
     pub(crate) selection: Selection,
     /// The filter of the program's regions.
     pub(crate) filter: Filter,
+    /// The counters that threads record.
+    pub(crate) counters: Chosen,
     journal: Mutex<OwnFile>,
     threads: AtomicU32,
     next_request: AtomicU64,
@@ -125,6 +128,8 @@ pub(crate) struct Prepared {
     journal: OwnFile,
     filter: Filter,
     end_of_thread: libc::pthread_key_t,
+    /// The counters of the recording: none before the processes have chosen them.
+    pub(crate) counters: Chosen,
 }
 
 /// Creates the journal and reads the filter.
@@ -141,7 +146,7 @@ pub(crate) fn prepare(directory: &Path, rank: u32, settings: &Settings) -> Resul
     if unsafe { libc::pthread_key_create(&mut end_of_thread, Some(self::end_of_thread)) } != 0 {
         return Err("no key for threads is left".into());
     }
-    Ok(Prepared { journal, filter, end_of_thread })
+    Ok(Prepared { journal, filter, end_of_thread, counters: Chosen::default() })
 }
 
 /// Starts the recording of this process: that rank of so many in the world, with what the recorder has of MPI.
@@ -153,7 +158,7 @@ pub(crate) fn begin(
     clocks: Clocks,
     prepared: Prepared,
 ) -> &'static Process {
-    let Prepared { journal, filter, end_of_thread } = prepared;
+    let Prepared { journal, filter, end_of_thread, counters } = prepared;
     let channels = Channels::new();
     if settings.rounds != Rounds::ALL || settings.iterations.is_some() {
         channels.begin();
@@ -170,6 +175,7 @@ pub(crate) fn begin(
         channels,
         selection: Selection::new(&settings.functions),
         filter,
+        counters,
         mpi,
         rank,
         size,
@@ -325,7 +331,7 @@ impl Process {
     }
 
     /// Appends the calling thread to the journal.
-    pub(crate) fn append_thread(&self, thread: u32, has_switches: bool) {
+    pub(crate) fn append_thread(&self, thread: u32, has_switches: bool, has_counters: bool) {
         let mut name = [0u8; 64];
         // SAFETY: the calling thread exists, and there is room for its name.
         let known =
@@ -333,7 +339,12 @@ impl Process {
         let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
         let name = String::from_utf8_lossy(name).into_owned();
         let is_own = known && thread > 0 && name != program_name();
-        self.append(&JournalRecord::Thread { thread, name: is_own.then_some(name), has_switches });
+        self.append(&JournalRecord::Thread {
+            thread,
+            name: is_own.then_some(name),
+            has_switches,
+            has_counters,
+        });
     }
 
     /// Registers the thread's location to be ended with the thread.

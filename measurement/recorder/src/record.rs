@@ -1,6 +1,7 @@
 //! The OTF2 records that the recorder writes, with their fields (`formats/otf2/src/event.rs`).
 
 use model::CollectiveOp;
+use recording::attributes::UINT64;
 
 use crate::events::{Events, MOST_FIELDS, OpenField};
 
@@ -50,7 +51,6 @@ records! {
     18 mpi_recv(sender: number, communicator: number, tag: number, bytes: number) => received: bytes;
     19 mpi_irecv(sender: number, communicator: number, tag: number, bytes: number, request: number) => received: bytes;
     11 measurement_on_off(mode: byte);
-    31 metric(class: number, members: byte, type_1: byte, value_1: number, type_2: byte, value_2: number, type_3: byte, value_3: number, type_4: byte, value_4: number, type_5: byte, value_5: number);
     22 collective_begin();
     23 collective_end(operation: operation, communicator: number, root: optional, sent: number, received: number) => outgoing: sent, incoming: received;
     35 rma_win_create(window: number);
@@ -132,6 +132,23 @@ pub(crate) fn io_begin_early(
 #[inline]
 pub(crate) fn calling_context_leave(events: &mut Events, time: u64, context: u32) {
     calling_context_leave_fields(events, time, context.into());
+}
+
+/// Values of a `Metric` that have room in its record, besides the class and their number.
+pub(crate) const MOST_VALUES: usize = (MOST_FIELDS - 2) / 2;
+
+/// Records values of the members of a class of metrics, all of them unsigned; at most [`MOST_VALUES`].
+#[inline]
+pub(crate) fn metric(events: &mut Events, time: u64, class: u32, values: &[u64]) {
+    const METRIC: u8 = 31;
+    let values = &values[..values.len().min(MOST_VALUES)];
+    // SAFETY: the class, the number of values, and two fields for each are at most `MOST_FIELDS`.
+    unsafe {
+        events.framed(time, METRIC, |fields| {
+            let fields = fields.number(class.into()).byte(values.len() as u8);
+            values.iter().fold(fields, |fields, &value| fields.byte(UINT64).number(value))
+        });
+    }
 }
 
 /// Records `ProgramBegin`: the name is string 0 of the process, its arguments are the next ones.

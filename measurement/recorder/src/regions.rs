@@ -258,7 +258,7 @@ pub(crate) fn enter_earlier(thread: &mut Thread, until: u64) {
         let Some(paths) = &mut thread.paths else { return };
         let base = paths.at_earlier_region(base, stack_pointer, paths::FUNCTION, function);
         if thread.open_region(OpenRegion { key: function, base }) {
-            thread.enter_path(time.min(until), base.node);
+            thread.enter_settled_path(time.min(until), base.node);
         }
     }
 }

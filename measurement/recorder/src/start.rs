@@ -18,6 +18,7 @@ use recording::settings::{EventRecords, ProfileMode, Settings};
 use crate::call::Call;
 use crate::clock;
 use crate::communicators::{MYSELF, WORLD};
+use crate::counters;
 use crate::events::Events;
 use crate::inside::Guarded;
 use crate::iterations;
@@ -165,8 +166,11 @@ fn prepare(
 ) -> Result<(Settings, PathBuf, Clocks, Prepared), Option<String>> {
     // Settings that must be equal in all processes, which would wait for each other otherwise.
     let common = settings.as_ref().map_or(0, |settings| {
-        let Settings { functions, rounds, iterations, clock_interval, buffer, profile, .. } = settings;
-        let text = format!("{functions} {rounds:?} {iterations:?} {clock_interval} {buffer} {profile:?}");
+        let Settings { functions, rounds, iterations, clock_interval, buffer, profile, counters, .. } =
+            settings;
+        let text = format!(
+            "{functions} {rounds:?} {iterations:?} {clock_interval} {buffer} {profile:?} {counters:?}"
+        );
         key::of_bytes(text.as_bytes()) as i32 >> 1
     });
     let mut least = [i32::from(settings.is_ok()), common, -common];
@@ -184,9 +188,15 @@ fn prepare(
     let prepared = process::prepare(&directory, rank as u32, &settings);
     let mut least = [i32::from(prepared.is_ok()), 0, 0];
     agree(mpi, communicator, &mut least);
-    let prepared = prepared.map_err(Some)?;
+    let mut prepared = prepared.map_err(Some)?;
     if least[0] == 0 {
         return Err(None);
+    }
+    if settings.profile != ProfileMode::Report {
+        let (counters, said) =
+            counters::choose(&settings.counters, |numbers| agree(mpi, communicator, numbers));
+        prepared.counters = counters;
+        said.iter().filter(|_| rank == 0).for_each(|sentence| crate::say(sentence));
     }
     Ok((settings, directory, clocks, prepared))
 }
@@ -258,10 +268,11 @@ fn refuse_unrecorded_peers(rank: u32) -> Result<(), Option<String>> {
 }
 
 /// Reduces the processes' values to their minimum.
-fn agree(mpi: &Mpi, communicator: usize, values: &mut [i32; 3]) {
-    let mine = *values;
-    // SAFETY: both arrays have three values of `int`.
-    unsafe { (mpi.allreduce)(mine.as_ptr(), values.as_mut_ptr(), 3, mpi.int, mpi.min, communicator) };
+fn agree(mpi: &Mpi, communicator: usize, values: &mut [i32]) {
+    let mine = values.to_vec();
+    let count = values.len() as i32;
+    // SAFETY: both arrays have so many values of `int`.
+    unsafe { (mpi.allreduce)(mine.as_ptr(), values.as_mut_ptr(), count, mpi.int, mpi.min, communicator) };
 }
 
 /// Chooses the experiment directory: rank 0 creates it and broadcasts its path.
@@ -372,6 +383,9 @@ fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u6
         clock: clock::name().into(),
         sample: process.settings.sample,
     });
+    if !process.counters.counters.is_empty() {
+        process.append(&JournalRecord::Counters { counters: process.counters.counters.clone() });
+    }
     let Settings { profile, output, records, .. } = &process.settings;
     if *records != EventRecords::CallingContexts {
         process.append(&JournalRecord::Records { records: *records });
@@ -402,7 +416,8 @@ fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u6
     thread.note(loaded);
     crate::regions::enter_earlier(&mut thread, begin);
     let path = thread.path_of(registers, function).node;
-    thread.enter_path(begin, path);
+    // Counters have begun behind that.
+    thread.enter_settled_path(begin, path);
     if process.has_world() {
         record_world(&mut thread.events, begin, end);
     }

@@ -10,6 +10,7 @@ use recording::paths::{MPI_FUNCTION, NO_PARENT};
 use recording::settings::ProfileMode;
 
 use crate::clock;
+use crate::counters::Counters;
 use crate::counts::Counts;
 use crate::events::{Events, Mark};
 use crate::inside::Guarded;
@@ -66,6 +67,7 @@ pub(crate) struct Thread {
     pub(crate) number: u32,
     pub(crate) events: Events,
     switches: Switches,
+    counters: Counters,
     /// The counts, if the program is profiled instead of traced.
     counts: Option<Counts>,
     /// `None` if the thread records nothing.
@@ -163,19 +165,25 @@ fn begin(process: &'static Process) -> Option<&'static Guarded> {
     if IS_BEGINNING.try_with(|it| it.swap(true, Ordering::Relaxed)).unwrap_or(true) {
         return None;
     }
-    let (number, events, switches, counts, paths) = match make_location(process) {
-        Ok((number, events, switches, counts, paths)) => (number, events, switches, counts, Some(paths)),
-        Err(cause) => {
-            process.stop(&cause);
-            (u32::MAX, Events::dropped(), Switches::none(), None, None)
+    let location = make_location(process).unwrap_or_else(|cause| {
+        process.stop(&cause);
+        Location {
+            number: u32::MAX,
+            events: Events::dropped(),
+            switches: Switches::none(),
+            counters: Counters::none(),
+            counts: None,
+            paths: None,
         }
-    };
+    });
+    let Location { number, events, switches, counters, counts, paths } = location;
     let is_searching = number == 0 && process.iterations.is_some();
     let thread = Box::into_raw(Box::new(Guarded::new(Thread {
         process,
         number,
         events,
         switches,
+        counters,
         counts,
         paths,
         call: OpenCall::NONE,
@@ -205,7 +213,14 @@ fn begin(process: &'static Process) -> Option<&'static Guarded> {
 }
 
 /// What a location consists of, with its number in the process.
-type Location = (u32, Events, Switches, Option<Counts>, CallPaths);
+struct Location {
+    number: u32,
+    events: Events,
+    switches: Switches,
+    counters: Counters,
+    counts: Option<Counts>,
+    paths: Option<CallPaths>,
+}
 
 fn make_location(process: &'static Process) -> Result<Location, String> {
     if process.has_stopped() {
@@ -234,9 +249,9 @@ fn make_location(process: &'static Process) -> Result<Location, String> {
     let paths = PathTable::create(&path)
         .and_then(|table| CallPaths::new(&MODULES, table, functions, process.settings.depth as usize))
         .map_err(|cause| format!("{}: {cause}", path.display()))?;
-    let switches = Switches::begin(process);
-    process.append_thread(number, switches.are_recorded());
-    Ok((number, events, switches, counts, paths))
+    let (switches, counters) = (Switches::begin(process), Counters::begin(process));
+    process.append_thread(number, switches.are_recorded(), counters.are_recorded());
+    Ok(Location { number, events, switches, counters, counts, paths: Some(paths) })
 }
 
 impl Thread {
@@ -260,14 +275,28 @@ impl Thread {
     /// Records for how long the thread was off the processor until that time, which is that of the next event; returns whether there
     /// is a record of that now. Not between a list of attributes and its event.
     #[inline(always)]
-    pub(crate) fn settle(&mut self, time: u64) -> bool {
+    pub(crate) fn settle_switches(&mut self, time: u64) -> bool {
         self.switches.settle(&mut self.events, time)
+    }
+
+    /// Records this, and the values of counters, if the recording has some, in front of an event that changes the path.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, time: u64) -> bool {
+        let was_off = self.settle_switches(time);
+        self.counters.settle(&mut self.events, time);
+        was_off
     }
 
     /// Records that a path is entered, which was not open.
     #[inline]
     pub(crate) fn enter_path(&mut self, time: u64, path: u32) {
         self.settle(time);
+        self.enter_settled_path(time, path);
+    }
+
+    /// The same where [`settle`](Thread::settle) was called at that time, or nothing is known of the time before.
+    #[inline]
+    pub(crate) fn enter_settled_path(&mut self, time: u64, path: u32) {
         let distance = self.change_path(path);
         record::calling_context_enter(&mut self.events, time, path, distance);
         if let Some(counts) = &mut self.counts {
@@ -292,7 +321,9 @@ impl Thread {
     /// Takes back the enter of a path at the mark, if nothing has been recorded since but, if it `was_off` the processor, that; the
     /// thread was on another path before. Returns whether it was taken back.
     pub(crate) fn take_back(&mut self, path: u32, (mark, before): (Mark, u32), was_off: bool) -> bool {
-        let is_taken_back = self.events.rewind(mark, 1 + u64::from(was_off));
+        // The enter; counters in front of it, and of the leave; time off the processor.
+        let records = 1 + 2 * u64::from(self.counters.are_recorded()) + u64::from(was_off);
+        let is_taken_back = self.events.rewind(mark, records);
         if is_taken_back {
             self.path = before;
             if was_off {
@@ -323,6 +354,7 @@ impl Thread {
 
     /// Records a sample: the thread was found on that path.
     pub(crate) fn sample(&mut self, time: u64, path: u32, generator: u64) {
+        self.counters.settle(&mut self.events, time);
         let distance = self.change_path(path);
         record::calling_context_sample(&mut self.events, time, path.into(), distance.into(), generator);
         if let Some(counts) = self.counts.as_mut().filter(|_| !self.events.is_muted()) {
@@ -409,7 +441,7 @@ impl Thread {
         while let Some(region) = self.regions.pop() {
             self.leave_path(time, region.base.node);
         }
-        self.settle(time);
+        self.settle_switches(time);
         record::program_end(&mut self.events, time, status as i64 as u64);
         self.note(time);
         self.finish();
@@ -419,6 +451,7 @@ impl Thread {
     fn finish(&mut self) {
         if self.number != u32::MAX {
             self.switches.remark(self.process);
+            self.counters.remark(self.process);
             off_cpu::append_usage(self.process, self.number);
         }
         self.events.finish();

@@ -55,6 +55,14 @@ pub enum JournalRecord {
         /// Whether its events tell when it was off the processor.
         #[serde(default)]
         has_switches: bool,
+        /// Whether its events have values of [`JournalRecord::Counters`].
+        #[serde(default)]
+        has_counters: bool,
+    },
+    /// The counters of events, in the order of their values: the same in all processes.
+    Counters {
+        /// Those that the system has, of all that the user asked for.
+        counters: Vec<CounterDefinition>,
     },
     /// What a thread has used of the machine, as it has ended.
     Usage(ThreadUsage),
@@ -139,6 +147,17 @@ pub enum JournalRecord {
         /// Its exit status.
         status: i32,
     },
+}
+
+/// What a counter counts, as [`crate::counters::Counter`].
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CounterDefinition {
+    /// Its name.
+    pub name: String,
+    /// Whether the kernel counts, not the processor.
+    pub is_software: bool,
+    /// Whether it is a time in nanoseconds; a number of occurrences otherwise.
+    pub is_time: bool,
 }
 
 /// What a thread has used of the machine, from its begin to its end, as the system counts it (`getrusage(2)`).
@@ -491,7 +510,7 @@ mod tests {
     #[test]
     fn entries_are_read_as_they_were_written() {
         let entries = [
-            JournalRecord::Thread { thread: 2, name: None, has_switches: false },
+            JournalRecord::Thread { thread: 2, name: None, has_switches: false, has_counters: false },
             JournalRecord::Records { records: EventRecords::EnterLeave },
             JournalRecord::TeamMember { thread: 3, place: 2 },
             JournalRecord::Team { size: 4 },

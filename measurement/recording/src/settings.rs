@@ -1,6 +1,7 @@
 //! The user's settings: one table, by environment variables. The launcher's options and configuration file
 //! set the same variables for the processes that it starts.
 
+use crate::counters::{self, Counter};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -62,6 +63,11 @@ pub const VARIABLES: &[Variable] = &[
         name: "REPLAY_OFF_CPU",
         default: "auto",
         meaning: "on, off, or auto: record for how long threads were off the processor, preempted or blocked; auto: where the system permits it",
+    },
+    Variable {
+        name: "REPLAY_COUNTERS",
+        default: "",
+        meaning: "counters to record at each event, at most 6, comma separated: cycles, instructions, page-faults and others, PAPI's names for them, or raw events (docs/recorder.md)",
     },
     Variable {
         name: "REPLAY_OPENMP",
@@ -143,6 +149,8 @@ pub struct Settings {
     pub sample: u32,
     /// Whether time off the processor is recorded.
     pub off_cpu: OffCpu,
+    /// Counters to record, at most [`counters::MOST`].
+    pub counters: Vec<Counter>,
     /// Whether OpenMP is recorded.
     pub openmp: bool,
     /// Whether files of the C library are recorded.
@@ -281,6 +289,8 @@ impl Settings {
             "off" => OffCpu::Off,
             _ => return Err(wrong("REPLAY_OFF_CPU", "auto, on or off")),
         };
+        let counters = counters::parse(&value("REPLAY_COUNTERS"))
+            .map_err(|problem| format!("REPLAY_COUNTERS has {problem}"))?;
         let openmp = match value("REPLAY_OPENMP").as_str() {
             "on" => true,
             "off" => false,
@@ -375,6 +385,7 @@ impl Settings {
             filter: text("REPLAY_FILTER").map(PathBuf::from),
             sample: sample as u32,
             off_cpu,
+            counters,
             openmp,
             posix,
             io_exclude: value("REPLAY_IO_EXCLUDE"),

@@ -135,6 +135,7 @@ pub(crate) fn program(mpi: &Mpi, source: &str) -> Option<Vec<OsString>> {
     static BUILT: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new());
     let language = if ending == "f" { "f90" } else { ending };
     let folder = place().join("programs");
+    assert!(sources(language).iter().any(|it| it == source), "{source} is in no folder of `sources`");
     let failure = {
         let mut built = BUILT.lock().unwrap();
         built.entry(language.into()).or_insert_with(|| build(mpi, language, &folder)).clone()
@@ -314,6 +315,8 @@ fn sources(language: &str) -> Vec<String> {
         "changes",
         "advice",
         "files",
+        "switches",
+        "counters",
         "tutorial",
     ] {
         for entry in std::fs::read_dir(project("tests/programs").join(folder)).unwrap() {

@@ -6,6 +6,7 @@
 use super::clock::TraceClock;
 use super::communicators::{LocalNumbers, Numbers, SharedObjects};
 use super::contexts::{Contexts, NO_CONTEXT};
+use super::counters;
 use super::files::{FileAccess, Files};
 use super::members;
 use super::off_cpu;
@@ -18,7 +19,8 @@ use otf2::{
     ValueType,
 };
 use recording::attributes::ATTRIBUTES;
-use recording::journal::ThreadUsage;
+use recording::counters::CLASS;
+use recording::journal::{CounterDefinition, ThreadUsage};
 use recording::layout;
 use std::collections::HashSet;
 use std::path::Path;
@@ -38,6 +40,8 @@ pub(crate) struct LocationDefinition {
     pub(crate) events: u64,
     /// Whether its events tell when the thread was off the processor.
     pub(crate) has_switches: bool,
+    /// Whether its events have values of counters.
+    pub(crate) has_counters: bool,
     /// What the thread has used of the machine, if that is known.
     pub(crate) usage: Option<ThreadUsage>,
 }
@@ -50,6 +54,8 @@ pub(crate) struct Content<'a> {
     /// Names of the hosts, and the position of the host of each rank that is known to have one.
     pub(crate) hosts: &'a [String],
     pub(crate) host_of: &'a [Option<u32>],
+    /// The counters of threads, in the order of values.
+    pub(crate) counters: &'a [CounterDefinition],
     pub(crate) locations: &'a [LocationDefinition],
     /// Position of the process of each location, if it left a journal.
     pub(crate) process_of: &'a [Option<usize>],
@@ -93,7 +99,10 @@ pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Er
         let mut local = archive.local_definitions(location.reference)?;
         if let Some(process) = *process {
             let contexts: &[u32] = if content.has_contexts { &content.contexts.of[at] } else { &[] };
-            for table in tables(&numbers[process], &content.shared.of[process], contexts) {
+            let classes = Numbers::from([(CLASS, counters::class(content.locations))]);
+            let metrics = sparse_table(MappingType::Metric, &classes).filter(|_| location.has_counters);
+            let tables = tables(&numbers[process], &content.shared.of[process], contexts);
+            for table in tables.into_iter().chain(metrics) {
                 local.write(table.definition())?;
             }
             for at in &content.clock.offsets[process] {
@@ -188,6 +197,7 @@ fn define(content: &Content<'_>, strings: &mut Strings, records: &mut Definition
     files(content, strings, records);
     attributes(strings, records);
     off_cpu::define(content.locations, strings, records);
+    counters::define(content.counters, content.locations, strings, records);
     if content.has_contexts {
         contexts(content.contexts, content.sample, strings, records);
     }

@@ -5,9 +5,10 @@
 
 use super::notices::Notices;
 use crate::Error;
+use recording::counters::MOST;
 use recording::journal::{
-    ClockCalibration, ClockOffset, Communicator, Descriptor, File, JournalRecord, LoopSearch, Module, Mount,
-    NamedFile, ProfileRequest, Region, ThreadUsage, Topology, Window,
+    ClockCalibration, ClockOffset, Communicator, CounterDefinition, Descriptor, File, JournalRecord,
+    LoopSearch, Module, Mount, NamedFile, ProfileRequest, Region, ThreadUsage, Topology, Window,
 };
 use recording::layout;
 use recording::settings::EventRecords;
@@ -25,6 +26,8 @@ pub(crate) struct Thread {
     pub(crate) name: Option<String>,
     /// Whether its events tell when it was off the processor.
     pub(crate) has_switches: bool,
+    /// Whether its events have values of counters.
+    pub(crate) has_counters: bool,
 }
 
 /// A process, according to its journal.
@@ -34,6 +37,8 @@ pub(crate) struct Process {
     /// Number of processes in `MPI_COMM_WORLD`.
     pub(crate) size: u32,
     pub(crate) host: String,
+    /// The counters of its threads, in the order of values.
+    pub(crate) counters: Vec<CounterDefinition>,
     /// Its process id on its host.
     pub(crate) process: u32,
     pub(crate) program: String,
@@ -219,8 +224,13 @@ fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
         JournalRecord::Process { .. } => notices.note(process.rank, "its journal tells of two processes"),
         JournalRecord::Profile(profile) => process.profile = Some(profile),
         JournalRecord::Records { records } => process.records = Some(records),
-        JournalRecord::Thread { thread, name, has_switches } => {
-            process.threads.insert(thread, Thread { name, has_switches });
+        JournalRecord::Thread { thread, name, has_switches, has_counters } => {
+            process.threads.insert(thread, Thread { name, has_switches, has_counters });
+        }
+        // More of them than a record has values of are those of a damaged journal.
+        JournalRecord::Counters { counters } if counters.len() <= MOST => process.counters = counters,
+        JournalRecord::Counters { .. } => {
+            notices.note(process.rank, "its journal tells of too many counters")
         }
         JournalRecord::Usage(usage) => {
             process.usage.insert(usage.thread, usage);

@@ -162,6 +162,7 @@ pub(super) fn define(
         name: run.name(place),
         events,
         has_switches: run.thread(place).is_some_and(|thread| thread.has_switches),
+        has_counters: run.thread(place).is_some_and(|thread| thread.has_counters),
         usage: run.usage(place),
     };
     let program = |process: &Process| {
@@ -175,6 +176,11 @@ pub(super) fn define(
             clock: &run.clock,
             hosts: &run.hosts,
             host_of: &run.host_of,
+            counters: processes
+                .iter()
+                .map(|process| &process.counters[..])
+                .find(|it| !it.is_empty())
+                .unwrap_or(&[]),
             locations: &run.places.iter().zip(events).map(location).collect::<Vec<_>>(),
             process_of: &run.places.iter().map(|place| place.process).collect::<Vec<_>>(),
             programs: &processes.iter().map(program).collect::<Vec<_>>(),

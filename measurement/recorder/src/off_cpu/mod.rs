@@ -7,7 +7,6 @@ mod usage;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::off_cpu::MEMBERS;
-use recording::attributes::UINT64;
 use recording::off_cpu::CLASS;
 use recording::settings::{OffCpu, ProfileMode};
 
@@ -33,6 +32,7 @@ struct Out {
 
 /// The values of a `Metric` record, in the order of [`MEMBERS`].
 type Values = [u64; MEMBERS.len()];
+const _: () = assert!(MEMBERS.len() <= record::MOST_VALUES);
 
 /// Times off the processor of one thread.
 pub(crate) struct Switches {
@@ -123,11 +123,7 @@ impl Switches {
         let values = std::mem::take(left);
         if values != Values::default() && !events.is_muted() {
             self.recorded = values;
-            let [a, b, c, d, e] = values;
-            let (class, members) = (CLASS.into(), MEMBERS.len() as u8);
-            record::metric(
-                events, time, class, members, UINT64, a, UINT64, b, UINT64, c, UINT64, d, UINT64, e,
-            );
+            record::metric(events, time, CLASS, &values);
             return true;
         }
         false

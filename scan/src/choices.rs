@@ -25,7 +25,7 @@ const NOT_NEEDED: [&str; 5] =
     ["SCAN_MPI_RANKS", "SCAN_SETENV", "SCAN_MPI_REDIRECT", "SCAN_ESCAPE", "SCAN_TRACE_FILESYS"];
 
 /// Variables of Score-P that are followed.
-const FOLLOWED: [&str; 7] = [
+const FOLLOWED: [&str; 8] = [
     "SCOREP_EXPERIMENT_DIRECTORY",
     "SCOREP_FILTERING_FILE",
     TRACING.name,
@@ -33,10 +33,11 @@ const FOLLOWED: [&str; 7] = [
     "SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY",
     METRICS[0],
     METRICS[1],
+    METRICS[2],
 ];
 
-/// Variables of Score-P for counters.
-const METRICS: [&str; 2] = ["SCOREP_METRIC_PAPI", "SCOREP_METRIC_RUSAGE"];
+/// Variables of Score-P for counters: those of the processor, what is between them, and what the system counts of a process.
+const METRICS: [&str; 3] = ["SCOREP_METRIC_PAPI", "SCOREP_METRIC_PAPI_SEP", "SCOREP_METRIC_RUSAGE"];
 
 /// What a run is to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,6 +52,8 @@ pub(crate) struct Choices {
     /// The experiment directory, if it has a name.
     pub(crate) directory: Option<PathBuf>,
     pub(crate) filter: Option<PathBuf>,
+    /// Counters of the recorder, as it takes them.
+    pub(crate) counters: Option<String>,
     /// Options of the analyzer.
     pub(crate) analyzer_options: Vec<String>,
     /// Whether events are removed after their analysis.
@@ -110,6 +113,7 @@ impl Choices {
             analyzes: mode == Mode::Trace && analyzer != Some("none"),
             directory,
             filter,
+            counters: counters(variables).unwrap_or_default(),
             analyzer_options,
             cleans: is("SCAN_CLEAN").unwrap_or(false),
             overwrites: overwrites.then(|| number(variables, "SCAN_OVERWRITE")),
@@ -119,10 +123,23 @@ impl Choices {
     }
 }
 
-/// Returns what there is to say about counters, where our recorder is asked for them.
-pub(crate) fn without_counters(variables: &Variables) -> Option<String> {
-    let asked: Vec<&str> = METRICS.into_iter().filter(|name| get(variables, name).is_some()).collect();
-    (!asked.is_empty()).then(|| format!("{} is ignored: replay-record has no counters", asked.join(" and ")))
+/// Returns the counters that are wanted, as our recorder takes them; a problem if it has not all of them.
+pub(crate) fn counters(variables: &Variables) -> std::result::Result<Option<String>, String> {
+    let [papi, separator, _] = METRICS;
+    let Some(list) = get(variables, papi) else { return Ok(None) };
+    let list = list.replace(get(variables, separator).unwrap_or(","), ",");
+    recording::counters::parse(&list)?;
+    Ok(Some(list))
+}
+
+/// Returns what there is to say about counters that our recorder is asked for, but does not have.
+pub(crate) fn without_counters(variables: &Variables) -> Vec<String> {
+    let [papi, _, usage] = METRICS;
+    let unknown = counters(variables).err().map(|problem| format!("{papi} is ignored: it has {problem}"));
+    let usage = get(variables, usage).map(|_| {
+        format!("{usage} is ignored: replay-record has what threads have used in all, by their ends")
+    });
+    unknown.into_iter().chain(usage).collect()
 }
 
 /// Returns lines about variables that are ignored.
@@ -212,6 +229,7 @@ mod tests {
             ("SCOREP_TOTAL_MEMORY", "1G"),
             ("SCOREP_VERBOSE", "1"),
             ("SCOREP_METRIC_PAPI", "x"),
+            ("SCOREP_METRIC_RUSAGE", "all"),
         ];
         assert!(chosen("a", &variables).remarks.is_empty());
         let said = chosen("-v a", &variables).remarks;
@@ -220,8 +238,22 @@ mod tests {
             "replay-record does not need SCOREP_TOTAL_MEMORY, SCOREP_VERBOSE",
         ];
         assert_eq!(said, expected);
-        assert!(without_counters(&of(&variables)).unwrap().starts_with("SCOREP_METRIC_PAPI is ignored"));
-        assert_eq!(without_counters(&of(&[])), None);
+        let lines = without_counters(&of(&variables));
+        assert!(
+            lines[0].starts_with("SCOREP_METRIC_PAPI is ignored: it has x, expected cycles, "),
+            "{lines:?}"
+        );
+        assert!(lines[1].starts_with("SCOREP_METRIC_RUSAGE is ignored: "), "{lines:?}");
+        assert!(without_counters(&of(&[])).is_empty());
+    }
+
+    #[test]
+    fn counters_of_papi_are_those_of_the_recorder() {
+        let variables =
+            [("SCOREP_METRIC_PAPI", "PAPI_TOT_INS:PAPI_TOT_CYC"), ("SCOREP_METRIC_PAPI_SEP", ":")];
+        assert_eq!(counters(&of(&variables)), Ok(Some("PAPI_TOT_INS,PAPI_TOT_CYC".into())));
+        assert!(without_counters(&of(&variables)).is_empty());
+        assert_eq!(counters(&of(&[])), Ok(None));
     }
 
     #[test]

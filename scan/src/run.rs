@@ -37,7 +37,7 @@ pub(crate) fn run(options: &Options, places: &Places) -> Result<u8> {
         .collect::<Result<_>>()?;
     let mut said = BTreeSet::new();
     for plan in &plans {
-        let of_counters = without_counters(&plan.variables).filter(|_| plan.is_recorded());
+        let of_counters = without_counters(&plan.variables).into_iter().filter(|_| plan.is_recorded());
         let remarks = plan.choices.remarks.iter().cloned().chain(of_counters);
         remarks.filter(|remark| said.insert(remark.clone())).for_each(|remark| say(&remark));
     }

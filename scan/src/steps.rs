@@ -72,6 +72,9 @@ impl Step {
         if let Some(filter) = &choices.filter {
             words.extend(["--filter".into(), launch.reached(filter).into()]);
         }
+        if let Some(counters) = &choices.counters {
+            words.extend(["--counters".into(), counters.into()]);
+        }
         Step::new(launch.with(&words), configuration)
     }
 
@@ -208,6 +211,13 @@ mod tests {
             "mpirun -n 4 env 'SCOREP_ENABLE_PROFILING=true' 'SCOREP_ENABLE_TRACING=true' 'SCOREP_EXPERIMENT_DIRECTORY=d' \
              'SCOREP_FILTERING_FILE=/dev/null' 'SCOREP_TOTAL_MEMORY=1G' ./app"
         );
+    }
+
+    #[test]
+    fn counters_of_papi_are_asked_of_the_recorder() {
+        let record = |list| Lines::new("-t ./app", &[("SCOREP_METRIC_PAPI", list)]).record();
+        assert_eq!(record("PAPI_TOT_INS"), "replay-record -o d --counters PAPI_TOT_INS ./app");
+        assert_eq!(record("PAPI_FP_OPS"), "replay-record -o d ./app");
     }
 
     #[test]

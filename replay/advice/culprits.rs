@@ -1,7 +1,7 @@
 //! Call paths whose work makes others wait, over all ranks (advice 4.1).
 
 use model::Ticks;
-use rules::Type;
+use rules::{ABSENT, Type};
 
 use super::Known;
 use super::bounds::Span;
@@ -37,6 +37,28 @@ impl Culprit {
     pub(super) fn static_share(&self) -> f64 {
         let cost = self.sum.cost as f64 / f64::from(self.of_ranks.max(1));
         (self.balance as f64 / cost.max(1.0)).clamp(0.0, 1.0)
+    }
+}
+
+/// How much of what the rank with most of a call path has above the mean was time off the processor: preempted or blocked.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct OffExcess {
+    /// Beyond the mean of all ranks.
+    pub time: Ticks,
+    /// The share of what it has above the mean.
+    pub share: f64,
+}
+
+impl Culprit {
+    /// Of those preempted, 0, or blocked, 1; `None` if no rank has more than the mean. Ranks that do not come there count as having
+    /// nothing: others wait for what goes beyond the mean of all.
+    #[expect(clippy::cast_precision_loss)]
+    fn off_excess(&self, kind: usize) -> Option<OffExcess> {
+        let Sum { work, most, off, off_of_most, .. } = self.sum;
+        let ranks = i64::from(self.of_ranks.max(1));
+        let excess = most.saturating_sub(work / ranks);
+        let time = off_of_most[kind].saturating_sub(off[kind] / ranks).clamp(0, excess.max(0));
+        (excess > 0).then(|| OffExcess { time, share: time as f64 / excess as f64 })
     }
 }
 
@@ -89,6 +111,18 @@ pub(super) struct CulpritRow {
     is_master: bool,
     is_serial: bool,
     when: When,
+    /// Of time preempted, blocked; `None` if the trace does not tell it.
+    off: [Option<OffExcess>; 2],
+}
+
+impl CulpritRow {
+    fn off_time(&self, kind: usize) -> i64 {
+        self.off[kind].map_or(ABSENT, |off| off.time)
+    }
+
+    fn off_share(&self, kind: usize) -> f64 {
+        self.off[kind].map_or(f64::NAN, |off| off.share)
+    }
 }
 
 /// The table.
@@ -171,6 +205,30 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
             of: Of::Flag(|it| it.is_serial),
         },
         Field {
+            name: "preempted",
+            kind: Type::Time,
+            about: "of what the rank with most of it has above the mean of all, the time in which others had its processor; absent where the trace does not tell it",
+            of: Of::Whole(|it| it.off_time(0)),
+        },
+        Field {
+            name: "preempted_share",
+            kind: Type::Number,
+            about: "the share of that",
+            of: Of::Number(|it| it.off_share(0)),
+        },
+        Field {
+            name: "blocked",
+            kind: Type::Time,
+            about: "likewise the time in which it waited in the system",
+            of: Of::Whole(|it| it.off_time(1)),
+        },
+        Field {
+            name: "blocked_share",
+            kind: Type::Number,
+            about: "the share of that",
+            of: Of::Number(|it| it.off_share(1)),
+        },
+        Field {
             name: "long_share",
             kind: Type::Number,
             about: "the share of stretches between calls of MPI with ten times the usual work there",
@@ -214,6 +272,7 @@ pub(super) fn rows(
     paths: &ReportPaths,
     (culprits, when, serial): (&[Culprit], &[When], &[bool]),
     masters: &[i64],
+    tells_off: bool,
 ) -> Vec<CulpritRow> {
     let row = |((&culprit, &when), &is_serial): ((&Culprit, &When), &bool)| CulpritRow {
         culprit,
@@ -221,6 +280,7 @@ pub(super) fn rows(
         is_serial,
         region: paths.region(culprit.path),
         is_master: masters.contains(&culprit.sum.rank.into()),
+        off: [0, 1].map(|kind| culprit.off_excess(kind).filter(|_| tells_off)),
     };
     culprits.iter().zip(when).zip(serial).map(row).collect()
 }

@@ -31,9 +31,15 @@ pub(super) struct Sum {
     pub cost: Ticks,
     /// Its time on the critical path.
     pub on_path: Ticks,
+    /// Of its time, that off the processor, preempted and blocked, and that of the rank with most of its time.
+    pub off: Off,
+    pub off_of_most: Off,
 }
 
-wire!(Sum { work, most, [rank, ranks], visits, cost, on_path });
+/// Time off the processor: preempted, blocked.
+pub(super) type Off = [Ticks; 2];
+
+wire!(Sum { work, most, [rank, ranks], visits, cost, on_path, off, off_of_most });
 
 /// Sums by call path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -42,8 +48,9 @@ pub(super) struct PathSums(pub(super) Vec<Sum>);
 impl Sum {
     fn add(&mut self, other: &Sum) {
         if (other.most, std::cmp::Reverse(other.rank)) > (self.most, std::cmp::Reverse(self.rank)) {
-            (self.most, self.rank) = (other.most, other.rank);
+            (self.most, self.rank, self.off_of_most) = (other.most, other.rank, other.off_of_most);
         }
+        self.off.iter_mut().zip(other.off).for_each(|(sum, off)| *sum = sum.saturating_add(off));
         self.work = self.work.saturating_add(other.work);
         self.ranks += other.ranks;
         self.visits = self.visits.saturating_add(other.visits);
@@ -64,9 +71,10 @@ impl PathSums {
     ) -> Result<PathSums, Error> {
         let mut own = vec![Sum { rank: u32::MAX, ..Sum::default() }; known.paths.len()];
         for &WorkOfRank { rank, ref work } in work {
-            for &Work { path, work, visits, cost, on_path, .. } in work {
+            for &Work { path, work, visits, cost, on_path, off, .. } in work {
                 let ranks = u32::from(work != 0 || visits != 0);
-                own[path.index()].add(&Sum { work, most: work, rank, ranks, visits, cost, on_path });
+                let sum = Sum { work, most: work, rank, ranks, visits, cost, on_path, off, off_of_most: off };
+                own[path.index()].add(&sum);
             }
         }
         let mut words = Batch::new();
@@ -129,6 +137,7 @@ pub(super) struct Work {
     pub late: Ticks,
     pub indirect: Ticks,
     pub on_path: Ticks,
+    pub off: Off,
     /// Bytes of messages that it sends there, or whose receive it completes there.
     pub bytes: u64,
 }
@@ -181,6 +190,9 @@ impl Work {
         let time = severities.column(metrics.time);
         let visits = severities.column(metrics.visits);
         let on_path = severities.column(metrics.critical_path);
+        let off = metrics
+            .off_cpu
+            .map(|[preempted, blocked, ..]| [preempted, blocked].map(|metric| severities.column(metric)));
         let bytes = [metrics.bytes_sent, metrics.bytes_received].map(|metric| severities.column(metric));
         let waiting: Vec<_> = waiting_metrics(tools).map(|metric| severities.column(metric)).collect();
         let numbers = &known.paths.numbers[at];
@@ -202,6 +214,7 @@ impl Work {
                 late: costs.late,
                 indirect: costs.indirect,
                 on_path: of(&on_path),
+                off: off.as_ref().map_or(Off::default(), |off| off.each_ref().map(|column| of(column))),
                 bytes: bytes
                     .iter()
                     .map(|column| of(column).max(0).cast_unsigned())

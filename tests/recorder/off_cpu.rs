@@ -3,8 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use details::advice::{ADVICE, AdviceFile};
+use replay::exchange::Solo;
 use replay::metrics::{Metrics, Parts};
 use replay::options::Semantics;
+use replay::progress::Progress;
+use replay::{DetailsPlace, Options, WhatIf};
 
 use crate::support::archive;
 use crate::support::process::Ended;
@@ -45,6 +49,21 @@ fn recorded(test: &str, arguments: &[&str]) -> Option<(Subject, Ended)> {
     Some((subject, ended))
 }
 
+/// The rules of what is advised, the first one first.
+fn advised(subject: &Subject) -> Vec<String> {
+    let report = subject.folder.join("advice.cubex");
+    let options = Options {
+        what_if: Some(WhatIf::parse("").unwrap()),
+        details: Some(DetailsPlace::Nowhere),
+        report: Some(report.clone()),
+        structure: false,
+        ..Options::new(&subject.experiment)
+    };
+    replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
+    let bytes = cubex::Report::open(&report).unwrap().member(ADVICE).unwrap().unwrap();
+    AdviceFile::parse(&bytes).unwrap().advice.into_iter().map(|it| it.rule).collect()
+}
+
 /// Checks that the report says of each region what the system does, within a twentieth or 3 ms.
 fn expect_account(report: &NamedReport, told: &BTreeMap<(String, usize), Told>) {
     for ((region, rank), told) in told {
@@ -79,6 +98,8 @@ fn rank_beside_others_on_its_processor_is_preempted_and_one_that_sleeps_is_block
     let culprit = said.split("Who made others wait").nth(1).unwrap();
     let first = culprit.split("% more work than the mean").nth(1).unwrap();
     assert!(first.contains("% of it not running: others had its processor"), "{}", analysis.stdout);
+    let advice = advised(&subject);
+    assert_eq!(advice.first().map(String::as_str), Some("work/preempted"), "{advice:?}");
 }
 
 #[test]
@@ -92,6 +113,7 @@ fn rank_that_has_a_processor_of_its_own_is_not_said_to_lack_it() {
     let work = told[&("work".into(), 0)];
     if work.wall - work.processor < 0.01 * work.wall {
         assert!(!analysis.stdout.contains("others had its processor"), "{}", analysis.stdout);
+        assert!(!advised(&subject).contains(&"work/preempted".to_string()));
     }
 }
 
@@ -114,6 +136,39 @@ fn threads_beyond_the_limit_of_locked_memory_go_without_and_nobody_is_told_unles
     let blocked: f64 = (0..report.locations()).map(|at| report.value("off_cpu_blocked", &threads, at)).sum();
     let is_permitted = report.has("off_cpu");
     assert!(!is_permitted || blocked > 0.0, "{blocked}");
+}
+
+#[test]
+fn switches_beyond_the_buffer_are_said_to_be_lost_and_the_rest_is_a_lower_bound() {
+    let Some((subject, ended)) = recorded("off_cpu_often", &["often"]) else { return };
+    assert!(ended.stderr.contains("records of switches were lost"), "{}", ended.stderr);
+    analyze(&subject.experiment, &subject.folder).expect_success();
+    let report = NamedReport::read(&subject.experiment);
+    let told = told(&ended)[&("rest".into(), 1)];
+    let found = |metric: &str| report.value(metric, &report.within("rest"), 1);
+    assert!(told.blockings >= 2900.0 && (100.0..told.blockings).contains(&found("blockings")), "{told:?}");
+    let blocked = found("off_cpu_blocked");
+    assert!(blocked > 0.0 && blocked < told.wall - told.processor, "{blocked} s, {told:?}");
+}
+
+#[test]
+fn where_the_system_tells_nothing_there_are_sums_of_threads_and_a_notice_if_asked() {
+    let Some(subject) = Subject::new("off_cpu_forbidden", "switches/off_cpu.c", 2, &["forbidden"]) else {
+        return;
+    };
+    let subject = subject.option("--off-cpu=on").option("--counters=page-faults");
+    let ended = subject.run_recorded(Invocation::InFront);
+    ended.expect_success();
+    assert!(ended.stderr.contains("the system permits no records of its switches"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("page-faults is not recorded: the system does not permit it"));
+    assert_eq!(archive::counts(&subject.experiment).get("Metric"), None);
+    let mut usage = 0;
+    archive::each_definition(&subject.experiment, |definition| {
+        usage += usize::from(matches!(definition, otf2::Definition::LocationProperty { .. }));
+    });
+    assert_eq!(usage, 2 * 6);
+    analyze(&subject.experiment, &subject.folder).expect_success();
+    assert!(!NamedReport::read(&subject.experiment).has("off_cpu"));
 }
 
 #[test]

@@ -1,19 +1,25 @@
 /*
  * Time off the processor: two ranks that compute and wait, of which it is known how long they were not running.
  *
- *     off_cpu crowded|alone [THREADS]
+ *     off_cpu crowded|alone|often|forbidden [THREADS]
  *
  * crowded: both ranks, and a process of each that does nothing but compute, share one processor. Rank 0 computes, in the region
  * `work`, until it has had 0.3 s of processor time; rank 1 sleeps as long in the region `rest`, where it is blocked. alone: without
- * these processes, on a processor for each rank. Each rank prints for its regions: the time, that on a processor, and how often it
+ * these processes, on a processor for each rank. often: so, but rank 1 sleeps for 3,000 short times. forbidden: as alone, where the
+ * system refuses perf_event_open. Each rank prints for its regions: the time, that on a processor, and how often it
  * has blocked, by the system's own account. THREADS are as many threads more that sleep for 10 ms, and are not in MPI.
  */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +35,24 @@ static double seconds(clockid_t clock) {
 static void sleep_for(double wanted) {
     struct timespec time = {(time_t)wanted, (long)(1e9 * (wanted - (double)(time_t)wanted))};
     CHECK(nanosleep(&time, NULL) == 0);
+}
+
+static void sleep_often(double unused) {
+    (void)unused;
+    for (int left = 3000; left > 0; left--) sleep_for(1e-6);
+}
+
+/* From now on the system refuses perf_event_open, as in many containers. */
+static void forbid(void) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof steps / sizeof *steps, steps};
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 }
 
 static void compute(double wanted) {
@@ -67,6 +91,7 @@ NOINLINE void region(const char *name, void (*what)(double), double wanted) {
 }
 
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "forbidden") == 0) forbid();
     start(&argc, &argv, 2);
     CHECK(argc >= 2);
     int is_crowded = strcmp(argv[1], "crowded") == 0;
@@ -81,7 +106,8 @@ int main(int argc, char **argv) {
     if (!is_crowded) go_first(0);
     OK(MPI_Barrier(MPI_COMM_WORLD));
     region("work", rank == 0 ? compute : sleep_for, rank == 0 ? 0.3 : 0.001);
-    region("rest", rank == 1 ? sleep_for : compute, rank == 1 ? 0.3 : 0.001);
+    void (*rest)(double) = strcmp(argv[1], "often") == 0 ? sleep_often : sleep_for;
+    region("rest", rank == 1 ? rest : compute, rank == 1 ? 0.3 : 0.001);
     if (other > 0) {
         CHECK(kill(other, SIGKILL) == 0);
         CHECK(waitpid(other, NULL, 0) == other);

@@ -3,10 +3,12 @@
 //! Plain data that every other crate of the workspace agrees on: the numbers that OTF2 gives to paradigms,
 //! roles and operations ([`enumerations`]), the functions of MPI ([`mpi`]), the definitions of a trace with
 //! all references resolved ([`Definitions`]), the arithmetic of its clock ([`time`]), the attributes that
-//! mark gaps in a trace ([`attributes`]), and the metrics of time off the processor ([`off_cpu`]).
+//! mark gaps in a trace ([`attributes`]), the metrics of time off the processor ([`off_cpu`]), and the regions of
+//! accelerators ([`accelerators`]).
 //!
 //! Deliberately absent: files, byte orders, threads, and everything that only one analysis needs.
 
+pub mod accelerators;
 pub mod attributes;
 pub mod definitions;
 pub mod enumerations;

@@ -172,6 +172,15 @@ findings! {
     DifferentIterations, Note, "iterations do not correspond",
         "A message or collective operation joins iterations of different numbers: the ranks' loops may not be the same, and values \
          by iteration compare different things.";
+    LaunchUnknown, Note, "launch unknown",
+        "A kernel or copy on a stream of an accelerator, and which call has launched it is not known for sure.";
+    NothingLaunched, Note, "nothing launched",
+        "A call launches a kernel or starts a copy, and which one on a stream that is, if any, is not known for sure.";
+    DeviceWaitUnknown, Note, "unknown wait for a device",
+        "A call waits for an accelerator, and the trace does not say for which stream or event: its waiting is unknown.";
+    DeviceClock, Wrong, "device clock",
+        "A kernel or copy seems to end more than 10 µs after the call that waits for it has returned: the clock of the device is \
+         wrong; waiting was cut to the length of the call.";
     CollectiveMismatch, Wrong, "contradicting collective",
         "Members of a communicator disagree on which collective operation or root it is; it was not analysed.";
 }

@@ -73,7 +73,7 @@ impl Selection {
 }
 
 impl Formulas {
-    /// Makes the formulas of all metrics for the regions of a trace.
+    /// Makes the formulas of all metrics for the regions of a trace. A rest is without those metrics that there are.
     ///
     /// # Panics
     /// If a metric is the rest of one that does not exist.
@@ -102,7 +102,7 @@ impl Formulas {
                 Formula::Sum(children.map(|(at, _)| at).collect())
             }
             Source::Rest(of, without) => {
-                Formula::Rest(number(of), without.iter().map(|id| number(id)).collect())
+                Formula::Rest(number(of), without.iter().filter_map(|id| metrics.find(id)).collect())
             }
         };
         let list: Vec<Formula> = metrics.list.iter().map(formula).collect();

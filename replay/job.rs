@@ -12,6 +12,7 @@ use otf2::Archive;
 use rules::Rules;
 use tracing::debug;
 
+use crate::accelerators;
 use crate::advice::{self, AdviceOptions, Collector, Known};
 use crate::agreement::Basis;
 use crate::assignment::Owners;
@@ -152,6 +153,8 @@ impl Job {
             file_model: options.io_model.is_wanted(),
             off_cpu: trace.switches.is_some(),
             counters: trace.reported_counters.as_ref(),
+            interfaces: trace.definitions.regions.iter().any(model::accelerators::is_of_accelerator),
+            streams: trace.accelerators.is_some(),
         };
         let metrics = Metrics::of_analysis(parts, options.semantics);
         let formulas = Formulas::new(&trace, &metrics);
@@ -457,6 +460,7 @@ impl Job {
                 by_iteration,
             );
             thread_waits::find(metrics, scheme, &mut walked, windows, &mut instances);
+            let offload = accelerators::find(trace, metrics, &mut walked, windows);
             if let Some(details) = &mut details {
                 details.severe = instances.severe.unwrap_or_default();
                 details.collect(&tools, &mut walked, &matches, &waiting);
@@ -465,7 +469,7 @@ impl Job {
                 collector.collect(&tools, (at, &paths), &walked, (&matches, &waiting));
             }
             if metrics.has_causes {
-                causes::collect(trace, &mut walked, &matches, &waiting, windows, &mut collected);
+                causes::collect(trace, &mut walked, &matches, (&waiting, &offload), windows, &mut collected);
             }
             if let Some(collector) = &mut collector {
                 collector.keep(&walked, matches, &waiting);

@@ -19,6 +19,7 @@
     deny(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::undocumented_unsafe_blocks)
 )]
 
+pub mod accelerators;
 pub mod advice;
 pub mod agreement;
 pub mod allocated;

@@ -4,7 +4,7 @@ use io_model::Defect;
 use model::Ticks;
 use model::off_cpu::MEMBERS;
 use patterns::matched::{
-    Acquisition, BarrierVisit, CollectiveClass, CollectiveMember, LateMessage, NonBlockingMember,
+    Acquisition, BarrierVisit, CollectiveClass, CollectiveMember, DeviceWait, LateMessage, NonBlockingMember,
     OneSidedCall, ReceivedMessage, SentMessage, StalledMessage,
 };
 use patterns::{Detect, Metric, PATTERNS, Pattern};
@@ -94,6 +94,33 @@ fn off_cpu(position: impl Fn(&str) -> Option<MetricId>) -> Option<[MetricId; MEM
     Some(MEMBERS.map(|member| position(member.name).expect("a metric of the tree")))
 }
 
+/// The numbers of the metrics of streams of accelerators that the analysis fills itself.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamMetrics {
+    /// `accel_idle`
+    pub idle: MetricId,
+    /// `accel_late_launch`
+    pub late_launch: MetricId,
+    /// `launch_latency`
+    pub latency: MetricId,
+    /// `bytes_to_device`, `bytes_from_device`, `bytes_on_device`: by direction of the copy.
+    pub bytes: [MetricId; 3],
+}
+
+impl StreamMetrics {
+    /// Finds them by `position`: all are there, or none.
+    fn new(position: impl Fn(&str) -> Option<MetricId>) -> Option<StreamMetrics> {
+        let idle = position("accel_idle")?;
+        let id = |name: &str| position(name).expect("a metric of the tree");
+        Some(StreamMetrics {
+            idle,
+            late_launch: id("accel_late_launch"),
+            latency: id("launch_latency"),
+            bytes: ["bytes_to_device", "bytes_from_device", "bytes_on_device"].map(id),
+        })
+    }
+}
+
 /// What an analysis finds out, for which there are metrics of their own.
 #[derive(Clone, Debug, Default)]
 pub struct Parts<'a> {
@@ -105,6 +132,10 @@ pub struct Parts<'a> {
     pub off_cpu: bool,
     /// Counters of the trace.
     pub counters: Option<&'a ReportedCounters>,
+    /// Functions of the interfaces of accelerators.
+    pub interfaces: bool,
+    /// What streams of accelerators do.
+    pub streams: bool,
 }
 
 /// The numbers of all metrics. The number of a metric is its position in [`patterns::metrics`].
@@ -134,6 +165,8 @@ pub struct Metrics {
     pub at_thread_barrier: Rules<fn(&BarrierVisit) -> Ticks>,
     /// The patterns at locks.
     pub at_lock: Rules<fn(&Acquisition) -> Ticks>,
+    /// The patterns at calls that wait for streams of accelerators.
+    pub at_device_wait: Rules<fn(&DeviceWait) -> Ticks>,
     /// `time`
     pub time: MetricId,
     /// `mpi`
@@ -200,6 +233,8 @@ pub struct Metrics {
     /// Those of counters of the trace, in the order of [`ReportedCounters::metrics`]; `None` if it has none, or the reference is
     /// followed.
     pub counters: Option<Vec<MetricId>>,
+    /// Those of streams of accelerators; `None` if the trace has none, or the reference is followed.
+    pub streams: Option<StreamMetrics>,
     /// `mpi_polling`
     pub polling: MetricId,
     /// `mpi_polling_latesender`
@@ -253,7 +288,8 @@ impl Metrics {
     /// # Panics
     /// If the tree of metrics lacks one that the analysis fills.
     pub fn of_analysis(parts: Parts<'_>, semantics: Semantics) -> Metrics {
-        let Parts { causes: has_causes, file_model: has_file_model, off_cpu: has_off_cpu, counters } = parts;
+        let Parts { causes: has_causes, file_model: has_file_model, off_cpu: has_off_cpu, counters, .. } =
+            parts;
         let mut list = patterns::metrics();
         if !semantics.replays_all_of_mpi() {
             list.retain(|metric| !metric.is_beyond_reference);
@@ -270,6 +306,12 @@ impl Metrics {
         if !has_off_cpu {
             list.retain(|metric| patterns::metrics_of_off_cpu().all(|it| it.id != metric.id));
         }
+        if !parts.interfaces {
+            list.retain(|metric| patterns::metrics_of_interfaces().all(|it| it.id != metric.id));
+        }
+        if !parts.streams {
+            list.retain(|metric| patterns::metrics_of_streams().all(|it| it.id != metric.id));
+        }
         let counters = counters.filter(|_| semantics.replays_all_of_mpi()).map(|counters| {
             let metrics = counters.metrics(&list);
             let numbers = (list.len()..list.len() + metrics.len()).collect();
@@ -283,7 +325,7 @@ impl Metrics {
         let (mut at_late_message, mut at_send) = (Vec::new(), Vec::new());
         let mut of_collectives = [const { Vec::new() }; CollectiveClass::COUNT];
         let mut at_overtaking = Vec::new();
-        let (mut at_thread_barrier, mut at_lock) = (Vec::new(), Vec::new());
+        let (mut at_thread_barrier, mut at_lock, mut at_device_wait) = (Vec::new(), Vec::new(), Vec::new());
         let (mut at_nonblocking, mut at_stall, mut at_one_sided) = (Vec::new(), Vec::new(), Vec::new());
         let mut patterns = Vec::new();
         let is_waiting = |name: &str| PATTERNS.iter().any(|it| it.is_waiting && it.metric.id == name);
@@ -308,6 +350,7 @@ impl Metrics {
                 Detect::OneSided(rule) => at_one_sided.push((numbered, rule)),
                 Detect::ThreadBarrier(rule) => at_thread_barrier.push((numbered, rule)),
                 Detect::Lock(rule) => at_lock.push((numbered, rule)),
+                Detect::DeviceWait(rule) => at_device_wait.push((numbered, rule)),
             }
         }
         Metrics {
@@ -321,6 +364,7 @@ impl Metrics {
             at_one_sided,
             at_thread_barrier,
             at_lock,
+            at_device_wait,
             time: id("time"),
             mpi: id("mpi"),
             visits: id("visits"),
@@ -358,6 +402,7 @@ impl Metrics {
             file_model: FileModelMetrics::new(position),
             off_cpu: off_cpu(position),
             counters,
+            streams: StreamMetrics::new(position),
             polling: beyond_reference("mpi_polling"),
             polling_late_sender: beyond_reference("mpi_polling_latesender"),
             polling_collective: beyond_reference("mpi_polling_nbcoll"),
@@ -423,6 +468,8 @@ mod tests {
                 Parts { causes: true, file_model: has_model, ..Parts::default() },
                 semantics,
             );
+            let parts = Parts { causes: true, file_model: has_model, ..Parts::default() };
+            let metrics = Metrics::of_analysis(parts, semantics);
             let ids = patterns::metrics_of_file_model().filter(|it| metrics.find(it.id).is_some());
             (ids.count(), metrics.file_model.is_some())
         };

@@ -105,4 +105,9 @@ impl Semantics {
     pub fn knows_unexplained_time(self) -> bool {
         !self.is_reference()
     }
+
+    /// Whether kernels and copies on streams of accelerators are analysed.
+    pub fn analyzes_accelerators(self) -> bool {
+        !self.is_reference()
+    }
 }

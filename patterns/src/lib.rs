@@ -15,11 +15,15 @@
     deny(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::undocumented_unsafe_blocks)
 )]
 
+mod accelerators;
 mod barrier_completion;
 mod barrier_wait;
 mod condition_contention;
 mod create_wait;
 mod critical_contention;
+mod device_wait;
+mod device_wait_for_copy;
+mod device_wait_for_kernel;
 mod early_fence;
 mod early_reduce;
 mod early_scan;
@@ -131,6 +135,9 @@ pub const PATTERNS: &[Pattern] = &[
     openmp_lock_contention::PATTERN,
     mutex_contention::PATTERN,
     condition_contention::PATTERN,
+    device_wait::PATTERN,
+    device_wait_for_kernel::PATTERN,
+    device_wait_for_copy::PATTERN,
 ];
 
 /// All metrics of the report; parents precede children, siblings are in the order of display.
@@ -148,6 +155,17 @@ pub fn metrics_of_causes() -> impl Iterator<Item = Metric> {
 /// The metrics that are only there if a trace tells when threads were off the processor.
 pub fn metrics_of_off_cpu() -> impl Iterator<Item = Metric> {
     metric_tree::of_off_cpu()
+}
+
+/// The metrics that are only there if a trace has functions of CUDA, HIP or OpenCL.
+pub fn metrics_of_interfaces() -> impl Iterator<Item = Metric> {
+    metric_tree::of_interfaces()
+}
+
+/// The metrics that are only there if a trace has streams of accelerators, with kernels or copies.
+pub fn metrics_of_streams() -> impl Iterator<Item = Metric> {
+    let of_patterns = PATTERNS.iter().filter(|pattern| matches!(pattern.detect, Detect::DeviceWait(_)));
+    metric_tree::of_streams().chain(of_patterns.map(|pattern| pattern.metric))
 }
 
 /// The metrics that only the model of file I/O fills.

@@ -327,6 +327,31 @@ impl Acquisition {
     }
 }
 
+/// A call that waits for kernels and copies on streams of accelerators (site.md, 6.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeviceWait {
+    /// From enter to leave.
+    pub call: Interval,
+    /// The end of the last one that it waits for.
+    pub end: Ticks,
+    /// The part of the wait in which the chain that ended last ran a kernel, in ticks.
+    pub kernels: Ticks,
+    /// The part in which it was copying, in ticks.
+    pub copies: Ticks,
+}
+
+impl DeviceWait {
+    /// The time at which the waiting ends: that of the last end, but no later than the call.
+    pub fn until(&self) -> Ticks {
+        self.end.min(self.call.leave)
+    }
+
+    /// The waiting time, in ticks.
+    pub fn waiting(&self) -> Ticks {
+        (self.until() - self.call.enter).max(0)
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -418,5 +443,12 @@ pub(crate) mod tests {
     fn wrong_clock_never_makes_waiting_and_completing_exceed_the_operation() {
         let gone = member(CollectiveClass::Barrier, 10, 25);
         assert_eq!((gone.waiting(), gone.completing()), (15, 0));
+    }
+
+    #[test]
+    fn call_waits_for_a_device_until_the_last_end_but_no_longer_than_it_lasts() {
+        let wait = DeviceWait { call: Interval::new(20, 60), end: 58, kernels: 0, copies: 0 };
+        let until = |end| DeviceWait { end, ..wait }.waiting();
+        assert_eq!([58, 19, 90].map(until), [38, 0, 40]);
     }
 }

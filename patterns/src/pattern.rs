@@ -4,8 +4,8 @@ use model::Ticks;
 
 use crate::explanation::Explanation;
 use crate::matched::{
-    Acquisition, BarrierClass, BarrierVisit, CollectiveClass, CollectiveMember, LateMessage, LockClass,
-    NonBlockingMember, OneSidedCall, ReceivedMessage, SentMessage, StalledMessage,
+    Acquisition, BarrierClass, BarrierVisit, CollectiveClass, CollectiveMember, DeviceWait, LateMessage,
+    LockClass, NonBlockingMember, OneSidedCall, ReceivedMessage, SentMessage, StalledMessage,
 };
 use crate::metric::Metric;
 
@@ -113,4 +113,6 @@ pub enum Detect {
     ThreadBarrier(fn(&BarrierVisit) -> Ticks),
     /// On each acquisition of a lock.
     Lock(fn(&Acquisition) -> Ticks),
+    /// On each call that waits for streams of accelerators.
+    DeviceWait(fn(&DeviceWait) -> Ticks),
 }

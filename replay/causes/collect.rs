@@ -9,6 +9,7 @@ use patterns::matched::{BarrierVisit, Interval};
 use super::delay::{Delay, DelayClass, Form, Notice};
 use super::event_times::EventTimes;
 use super::points::{Next, Peers, SyncPoint};
+use crate::accelerators::OffloadEdges;
 use crate::details::critical::Link;
 use crate::focus::Windows;
 use crate::ids::{CallId, JournalPosition};
@@ -76,7 +77,7 @@ pub fn collect(
     trace: &Trace,
     walked: &mut Walked,
     matches: &Matches,
-    waiting: &WaitingMessages,
+    (waiting, offload): (&WaitingMessages, &OffloadEdges),
     windows: Option<&Windows>,
     collected: &mut Collected,
 ) {
@@ -103,6 +104,7 @@ pub fn collect(
     collector.probes(matches, waiting);
     collector.edges(waiting);
     collector.collectives(matches);
+    collector.offload(trace, offload);
     collector.parallel_regions();
     collector.thread_barriers();
     let others = walked.process.locations.iter().filter(|location| location.is_worker).count();
@@ -110,18 +112,19 @@ pub fn collect(
     collected.last = last.or(collected.last);
 }
 
-struct Collector<'a> {
+pub(super) struct Collector<'a> {
     operations: &'a Operations,
     /// Location of the first thread, and index of its points among those of all locations.
     first: usize,
     base: usize,
     /// Where waiting counts; everywhere without.
     windows: Option<&'a Windows>,
-    collected: &'a mut Collected,
+    pub(super) collected: &'a mut Collected,
 }
 
 impl Collector<'_> {
-    fn add(&mut self, location: u32, point: SyncPoint) {
+    /// Adds a point of a location.
+    pub(super) fn add(&mut self, location: u32, point: SyncPoint) {
         self.collected.points[self.base + location as usize - self.first].push(point);
     }
 
@@ -138,7 +141,7 @@ impl Collector<'_> {
     }
 
     /// Notes the time of an event that the critical path may come to.
-    fn note(&mut self, spot: JournalSpot, time: Ticks, link: Link) {
+    pub(super) fn note(&mut self, spot: JournalSpot, time: Ticks, link: Link) {
         if let Some(times) = &mut self.collected.times {
             times.others.push((spot, time, link));
         }
@@ -245,8 +248,9 @@ impl Collector<'_> {
         }
     }
 
-    /// Adds a wait for an event of another process; `taken` is that of the waiting event, which waits since `begin`.
-    fn edge(&mut self, notice: Notice, taken: Ticks, process: u32, begin: Ticks) {
+    /// Adds a wait for an event of another process, or for one of [another location](super::points::own_location) of the same; `taken`
+    /// is that of the waiting event, which waits since `begin`.
+    pub(super) fn edge(&mut self, notice: Notice, taken: Ticks, process: u32, begin: Ticks) {
         let delay = notice.delay;
         let point = SyncPoint {
             position: delay.waiting.position,

@@ -39,6 +39,8 @@ pub enum DelayClass {
     OneSided,
     /// Members wait for the last of them in collective operations on files.
     Files,
+    /// Calls wait for kernels and copies on streams of accelerators (site.md, 6.2).
+    Accelerator,
 }
 
 impl DelayClass {
@@ -57,10 +59,11 @@ impl DelayClass {
         DelayClass::Progress,
         DelayClass::OneSided,
         DelayClass::Files,
+        DelayClass::Accelerator,
     ];
 
     /// Number of classes.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 14;
 
     /// The class of delays in collective operations; `None` for those without (specification 9.4).
     pub fn of(class: CollectiveClass) -> Option<DelayClass> {
@@ -114,6 +117,7 @@ impl DelayClass {
             DelayClass::Progress => ["delay_progress", "delay_progress_longterm"],
             DelayClass::OneSided => ["delay_rma", "delay_rma_longterm"],
             DelayClass::Files => ["delay_io", "delay_io_longterm"],
+            DelayClass::Accelerator => ["delay_accel_wait", "delay_accel_wait_longterm"],
         }
     }
 }
@@ -150,15 +154,18 @@ pub(super) struct Delay {
     /// Time at which the call of the causing event was entered.
     pub(super) time: Ticks,
     /// By form and class: the event since which the [holder](Form::Holder) of a lock is charged, as a position in the journal of
-    /// the causing location; the number of the team of threads in its process; or the communicator.
+    /// the causing location; the number of the team of threads in its process; or the communicator; 0 of streams.
     pub(super) scope: u32,
 }
 
 impl Delay {
-    /// The communicator, or the window; `None` for threads, and for locks.
+    /// The communicator, or the window; `None` for threads, streams and locks.
     pub(super) fn communicator(&self) -> Option<u32> {
-        let is_of_threads = matches!(self.class, DelayClass::ThreadBarrier | DelayClass::IdleThreads);
-        (!is_of_threads && self.form != Form::Holder).then_some(self.scope)
+        let is_of_process = matches!(
+            self.class,
+            DelayClass::ThreadBarrier | DelayClass::IdleThreads | DelayClass::Accelerator
+        );
+        (!is_of_process && self.form != Form::Holder).then_some(self.scope)
     }
 
     /// The event since which the holder of a lock is charged.

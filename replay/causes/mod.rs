@@ -11,6 +11,7 @@ mod backward;
 mod by_iteration;
 mod chains;
 mod collect;
+mod collect_offload;
 mod critical_path;
 mod culprits;
 mod delay;
@@ -150,16 +151,19 @@ pub fn find(
     for (worker, batch) in told.iter().enumerate() {
         causes.firsts.push(causes.list.len());
         let mut add = |Notice { delay, taken }| {
-            let process = to_u32(tools.process_of(delay.waiting.location));
+            let partner = match delay.class {
+                DelayClass::Accelerator => points::own_location(tools.trace, delay.waiting.location),
+                _ => to_u32(tools.process_of(delay.waiting.location)),
+            };
             // For a send only the receiver waits. Others than the sender may wait for entering a call that posts a receive.
             if delay.class == DelayClass::LateSender {
                 points[delay.causing.location as usize - first.unwrap_or(0)].push(points::caused(
                     delay.causing.position,
                     taken,
-                    Peers::One(process),
+                    Peers::One(partner),
                 ));
             } else if delay.form != Form::Group {
-                shared.add(delay.causing, taken, process);
+                shared.add(delay.causing, taken, partner);
             }
             if let Some(base) = delay.base() {
                 bases.push(Spot { position: base, ..delay.causing });

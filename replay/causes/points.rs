@@ -7,11 +7,13 @@ use model::Ticks;
 use crate::ids::JournalPosition;
 use crate::int::to_u32;
 use crate::journal::JournalSpot;
+use crate::trace::Trace;
 
 /// The partners of a synchronisation point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Peers {
-    /// One process.
+    /// One process; or a location of the same process, a stream of an accelerator or a thread that uses it, by the number that
+    /// [`own_location`] gives it.
     One(u32),
     /// The processes of a list, by its number.
     Several(u32),
@@ -72,6 +74,12 @@ impl SyncPoint {
             Next::Blamed(_) => self.wait > 0,
         }
     }
+}
+
+/// The number of a location as a partner of its own process: numbers behind those of all processes. Streams and threads synchronise
+/// one by one (site.md, 6.2).
+pub(super) fn own_location(trace: &Trace, location: u32) -> u32 {
+    to_u32(trace.processes.len()) + location
 }
 
 /// A point at an event that others have waited for.

@@ -17,7 +17,7 @@ use crate::wire::Half;
 /// A partner of synchronisation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Partner {
-    /// A process.
+    /// A process, or a [location](super::points::own_location) of the same process.
     Process(u32),
     /// The threads of a team, by its number in the process.
     Team(u32),
@@ -69,8 +69,8 @@ pub(super) struct Members<'a> {
     /// Lists of processes that points refer to.
     lists: &'a [Rc<[u32]>],
     known: FxHashMap<u32, FxHashSet<u32>>,
-    /// By process: number of points examined, over all locations, up to the last one that synchronised with
-    /// it alone.
+    /// By process, and behind these by [location](super::points::own_location) if there are streams: number of points examined,
+    /// over all locations, up to the last one that synchronised with it alone.
     alone: Vec<u64>,
     /// Number of points of the locations examined before.
     looked_at: u64,
@@ -79,7 +79,8 @@ pub(super) struct Members<'a> {
 impl<'a> Members<'a> {
     /// An empty set of known members.
     pub(super) fn new(trace: &'a Trace, lists: &'a [Rc<[u32]>]) -> Members<'a> {
-        let alone = vec![0; trace.processes.len()];
+        let streams_and_threads = if trace.accelerators.is_some() { trace.locations.len() } else { 0 };
+        let alone = vec![0; trace.processes.len() + streams_and_threads];
         Members { trace, lists, known: FxHashMap::default(), alone, looked_at: 0 }
     }
 

@@ -17,7 +17,7 @@ use super::previous::{Members, Partner, Query};
 use super::reach::Span;
 use super::sides::{Cause, Causes, Wait, Waits};
 use super::work::{self, Excess};
-use super::{previous, reach};
+use super::{points, previous, reach};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::fraction::fixed;
@@ -82,6 +82,7 @@ fn find_previous(
         // A thread may have been in a team of its own meanwhile.
         DelayClass::ThreadBarrier => Partner::Team(delay.scope),
         DelayClass::IdleThreads => Partner::AnyTeam,
+        DelayClass::Accelerator => Partner::Process(points::own_location(trace, other.location)),
         _ => Partner::Process(to_u32(trace.locations[other.location as usize].process)),
     };
     let (of_waits, of_causes) = (waits.of_line.of(line), causes.of_line.of(line));

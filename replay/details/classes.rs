@@ -39,6 +39,7 @@ const BLACK: &str = "#000000";
 
 const COMPUTE: ClassId = 0;
 const NOT_RECORDED: ClassId = 1;
+const OFFLOAD: ClassId = 2;
 const MESSAGES: ClassId = 3;
 /// Classes of which the time is a part of MPI's.
 const MPI_PARTS: std::ops::RangeInclusive<ClassId> = MESSAGES..=7;
@@ -59,7 +60,7 @@ const BASES: [Base; 12] = [
         title: "Offload",
         role: "work",
         colour: GREEN,
-        metrics: &["cuda_time", "opencl_time", "openacc_time"],
+        metrics: &["cuda_time", "opencl_time", "openacc_time", "hip_time"],
     },
     Base {
         name: "messages",
@@ -188,6 +189,8 @@ impl Classes {
             files_in_mpi: formulas.files_in_mpi().clone(),
             list: BASES.iter().map(Base::describe).collect(),
         };
+        // Traces without HIP lack its metric.
+        classes.list[usize::from(OFFLOAD)].adds.retain(|id| metrics.find(id).is_some());
         classes.list[usize::from(NOT_RECORDED)].adds.push(OFF.into());
         classes.list[usize::from(COMPUTE)].subtracts.push(OFF.into());
         for part in MPI_PARTS {

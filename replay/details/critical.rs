@@ -36,16 +36,19 @@ pub enum Link {
     Collective,
     /// At a thread of the team.
     Team,
+    /// At a stream of an accelerator, or from there at a thread.
+    Offload,
 }
 
 impl Link {
-    const ALL: [Link; 4] = [Link::Begin, Link::Message, Link::Collective, Link::Team];
+    const ALL: [Link; 5] = [Link::Begin, Link::Message, Link::Collective, Link::Team, Link::Offload];
 
     /// The link of a delay.
     pub fn of(class: DelayClass) -> Link {
         match class {
             DelayClass::LateSender | DelayClass::LateReceiver | DelayClass::Progress => Link::Message,
             DelayClass::ThreadBarrier | DelayClass::IdleThreads => Link::Team,
+            DelayClass::Accelerator => Link::Offload,
             _ => Link::Collective,
         }
     }

@@ -3,6 +3,7 @@
 //! Operations are in the order of their events; with several threads in MPI, in the order of time. Positions
 //! are 32 bits wide, because one process never records more calls than that in files that fit a worker.
 
+mod accelerators;
 mod calls;
 mod flagged;
 mod messages;
@@ -19,6 +20,7 @@ use crate::ids::{CallId, EventNumber, PathId, Row};
 use crate::journal::EventSpot;
 use crate::wire::wire;
 
+pub use accelerators::{Activity, ActivityKind, Awaited, DeviceCall, Direction, EventCall, Launch, Offload};
 pub use calls::{Call, CallSite, Calls};
 pub(crate) use flagged::Flagged;
 pub use messages::{Envelope, Envelopes, Receive, Send};

@@ -43,6 +43,7 @@ fn kind(class: DelayClass, with_progress: bool) -> &'static str {
         DelayClass::OneSided => "waiting for one-sided partners",
         DelayClass::Files => "waiting in collective file operations",
         DelayClass::ThreadBarrier => "waiting at OpenMP barriers",
+        DelayClass::Accelerator => "waiting for devices",
         DelayClass::IdleThreads => "idle threads",
     }
 }

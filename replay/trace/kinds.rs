@@ -4,6 +4,7 @@ use model::mpi::{self, Class, Polling};
 use model::{Paradigm, Region, RegionRole};
 use patterns::matched::{BarrierClass, Completion, LockClass};
 
+use super::accelerators::AcceleratorPart;
 use crate::coverage::Fate;
 use crate::options::Semantics;
 use crate::walk::KnownAttributes;
@@ -53,6 +54,8 @@ pub struct RegionKind {
     pub ends_phase_path: bool,
     /// Whether its visits are parts of events that rules are over.
     pub is_of_event: bool,
+    /// What it has to do with streams of accelerators, if the trace has any.
+    pub accelerator: Option<AcceleratorPart>,
 }
 
 /// What a call does with epochs of a window.
@@ -101,6 +104,7 @@ impl RegionKind {
             | self.phase.is_some()
             | self.ends_phase_path
             | self.is_of_event
+            | self.accelerator.is_some()
             | matches!(self.window_call, Some(WindowCall::Flush | WindowCall::Wait))
     }
 }
@@ -180,6 +184,7 @@ pub(super) fn kind(region: &Region, context: Context) -> RegionKind {
         phase: None,
         ends_phase_path: false,
         is_of_event: false,
+        accelerator: None,
         fate: match semantics.replays_all_of_mpi() {
             true => fate_beyond_reference(&name, (region.role, class), context),
             false => None,

@@ -4,6 +4,8 @@
 //! Everything is numbered once, and on all workers alike: processes by rank, locations by (rank, thread),
 //! which is also their order in the report.
 
+mod accelerators;
+mod artificial;
 mod events;
 mod kinds;
 mod names;
@@ -13,9 +15,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use model::mpi;
-use model::{Definitions, InterruptGenerator, LocationType, Paradigm, Region, RegionRole, Ticks};
+use model::{Definitions, InterruptGenerator, LocationType, Paradigm, Region, Ticks};
 use rustc_hash::FxHashMap;
 
+pub use self::accelerators::{AcceleratorPart, Accelerators, streams_of};
+pub use self::artificial::Artificial;
 pub use self::events::{EventPart, EventRole, Partner, WantedEvents};
 use self::kinds::{Context, kind, unify_mpi};
 pub use self::kinds::{RegionKind, WindowCall};
@@ -69,6 +73,8 @@ pub struct Trace {
     pub reported_counters: Option<ReportedCounters>,
     /// Where events tell when threads were off the processor, if they do.
     pub switches: Option<KnownSwitches>,
+    /// Streams of accelerators, if there are any and the reference is not followed.
+    pub accelerators: Option<Accelerators>,
     /// Call paths whose visits are windows of efficiencies: names in a row with slashes between them, the last of which is that of
     /// the region that is visited.
     pub phase_paths: Vec<String>,
@@ -109,32 +115,6 @@ impl Location {
     }
 }
 
-/// Regions that no archive defines.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Artificial {
-    /// The root above several programs, or where the trace does not name its program.
-    Program,
-    /// The recorder was switched off.
-    MeasurementOff,
-    /// The recorder wrote out its buffer.
-    BufferFlush,
-    /// The root above threads that no parallel region started.
-    Threads,
-    /// The root above accelerator streams.
-    Kernels,
-    /// The root above tasks, in the reference.
-    Tasks,
-}
-
-const ARTIFICIAL: [(&str, RegionRole); 6] = [
-    ("PROGRAM", RegionRole::ARTIFICIAL),
-    ("MEASUREMENT OFF", RegionRole::ARTIFICIAL),
-    ("TRACE BUFFER FLUSH", RegionRole::ARTIFICIAL),
-    ("THREADS", RegionRole::ARTIFICIAL),
-    ("KERNELS", RegionRole::ARTIFICIAL),
-    ("TASKS", RegionRole::ARTIFICIAL),
-];
-
 /// The names of a region: its own, that for linkers, and its own without the parameters of its function.
 fn names_of(region: &Region) -> [&str; 3] {
     let short = region.name.split('(').next().unwrap_or_default();
@@ -160,20 +140,21 @@ impl Trace {
         let reported_counters =
             ReportedCounters::find(&definitions).filter(|_| semantics.replays_all_of_mpi());
         let context = Context { semantics, attributes, has_windows: !definitions.windows.is_empty() };
-        let kinds = definitions.regions.iter().map(|region| kind(region, context)).collect();
-        let artificial = ARTIFICIAL.map(|(name, role)| Region {
-            name: name.into(),
-            canonical_name: name.into(),
-            role,
-            paradigm: Paradigm::MEASUREMENT_SYSTEM,
-            ..Region::default()
-        });
+        let mut kinds: Vec<RegionKind> =
+            definitions.regions.iter().map(|region| kind(region, context)).collect();
         let ranks = world(&definitions);
         let places = match semantics.numbers_threads_by_team() {
             true => places(&definitions, &ranks),
             false => vec![NO_PLACE; definitions.locations.len()],
         };
         let (processes, locations, process_of_group) = order(&definitions, &ranks, &places);
+        let accelerators =
+            Accelerators::find(&definitions, &locations).filter(|_| semantics.analyzes_accelerators());
+        if accelerators.is_some() {
+            for (region, kind) in definitions.regions.iter().zip(&mut kinds) {
+                kind.accelerator = AcceleratorPart::of(region);
+            }
+        }
         let may_reach_out = semantics.replays_all_of_mpi();
         let mut communicators = participants(&definitions, &process_of_group, may_reach_out)?;
         let (sites, site_of_context) = sites(&definitions, semantics);
@@ -198,7 +179,7 @@ impl Trace {
             semantics,
             processes,
             locations,
-            artificial: artificial.into(),
+            artificial: artificial::regions(),
             kinds,
             has_sides,
             has_sessions,
@@ -212,6 +193,7 @@ impl Trace {
             counters,
             reported_counters,
             switches,
+            accelerators,
             phase_paths: Vec::new(),
             events: WantedEvents::default(),
         })

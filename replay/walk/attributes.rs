@@ -1,6 +1,6 @@
 //! Attributes of events for what OTF2 has no fields for ([`model::attributes`]), as far as the walk uses them.
 
-use model::{Definitions, attributes};
+use model::{Definitions, LocationType, accelerators, attributes};
 use otf2::{Attributes, MappingType, Mappings, ValueType};
 
 use super::file_attributes::{FileAttributes, KnownFileAttributes};
@@ -19,6 +19,8 @@ pub struct KnownAttributes {
     /// The handle of the file of a call, by either name.
     files: [Option<u64>; 2],
     partitioned: Option<u64>,
+    /// The stream of an accelerator, and the event, of a call.
+    offload: [Option<u64>; 2],
     /// Those of file access; `None` unless file I/O is looked at.
     access: Option<KnownFileAttributes>,
 }
@@ -34,6 +36,8 @@ impl KnownAttributes {
     /// other events have attributes in the traces that have these.
     pub fn find(definitions: &Definitions, wants_files: bool) -> Option<KnownAttributes> {
         let find = |name| reference(definitions, name);
+        let has_streams =
+            definitions.locations.iter().any(|location| location.kind == LocationType::ACCELERATOR_STREAM);
         let known = KnownAttributes {
             gaps: GapAttributes::find(definitions),
             source: find(attributes::PROBE_SOURCE),
@@ -43,6 +47,8 @@ impl KnownAttributes {
             persistent: find(attributes::PERSISTENT_OPERATION),
             files: [attributes::FILE, attributes::HANDLE].map(find),
             partitioned: find(attributes::PARTITIONED),
+            offload: [accelerators::STREAM, accelerators::EVENT]
+                .map(|name| find(name).filter(|_| has_streams)),
             access: wants_files.then(|| KnownFileAttributes::find(definitions)).flatten(),
         };
         let has_any = known.gaps.is_some()
@@ -51,6 +57,7 @@ impl KnownAttributes {
             || known.tells_persistent_operations()
             || known.tells_files()
             || known.partitioned.is_some()
+            || known.offload.iter().any(Option::is_some)
             || known.access.is_some();
         has_any.then_some(known)
     }
@@ -86,6 +93,7 @@ impl KnownAttributes {
         let missing = self.gaps.map(|gaps| gaps.read(attributes, mappings)).unwrap_or_default();
         let (mut source, mut tag, mut communicator) = (None, None, None);
         let (mut neighbors, mut persistent, mut file, mut partitioned) = ([None; 2], None, None, 0);
+        let (mut stream, mut event) = (None, None);
         let mut access = FileAttributes::default();
         for attribute in attributes {
             let reference = u64::from(mappings.global(MappingType::Attribute, attribute.attribute));
@@ -101,6 +109,11 @@ impl KnownAttributes {
                 persistent = Some(value);
             } else if known == self.partitioned {
                 partitioned = value;
+            } else if known == self.offload[0] {
+                // References of locations are global.
+                stream = Some(attribute.value.bits);
+            } else if known == self.offload[1] {
+                event = Some(attribute.value.bits);
             } else if self.files.contains(&known) && attribute.value.kind == ValueType::IO_HANDLE {
                 file = Some(mappings.global(MappingType::IoHandle, value));
             } else if let Some(at) = self.neighbors.iter().position(|&attribute| attribute == known) {
@@ -117,6 +130,8 @@ impl KnownAttributes {
             persistent,
             file,
             partitioned,
+            stream,
+            event,
             access,
         }
     }
@@ -137,6 +152,10 @@ pub(super) struct Told {
     pub(super) file: Option<u32>,
     /// The number of the pair of requests of a partitioned message; 0 for others.
     pub(super) partitioned: u32,
+    /// The reference of the location of a stream of an accelerator.
+    pub(super) stream: Option<u64>,
+    /// The number of an event of an accelerator.
+    pub(super) event: Option<u64>,
     /// On file access.
     pub(super) access: FileAttributes,
 }

@@ -83,6 +83,9 @@ impl ProcessWalk<'_> {
             true => self.threads[thread].mark_innermost(),
             false => EventNumber::NONE,
         };
+        if let Some(part) = kind.accelerator {
+            self.leave_accelerator(thread, part, time);
+        }
         if kind.is_probe {
             self.leave_probe(thread, position);
         }

@@ -5,6 +5,7 @@
 //! its team's fork. Enter and leave events are not kept. No defect of a trace stops the walk: each is counted
 //! as a finding.
 
+mod accelerators;
 mod attributes;
 mod barriers;
 mod contexts;
@@ -61,7 +62,7 @@ use crate::io;
 use crate::journal::Journal;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
-use crate::operations::Operations;
+use crate::operations::{Offload, Operations};
 use crate::results::Results;
 use crate::trace::Trace;
 
@@ -266,6 +267,8 @@ pub struct Walked {
     pub events: Option<Box<EventInstances>>,
     /// Operations on files in the order of their ends; none unless they are noted.
     pub file_operations: Box<[FileOperation]>,
+    /// What it did with accelerators; `None` if it has no streams of any.
+    pub offload: Option<Box<Offload>>,
     /// What the process did to files; `None` unless the model of file I/O is made.
     pub io: Option<Box<io_model::Walk>>,
     /// The part that later steps add to.

@@ -8,6 +8,7 @@ use otf2::{MappingType, Mappings};
 use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
+use super::accelerators::OffloadWalk;
 use super::attributes::Told;
 use super::file_bytes::FileBytes;
 use super::file_operations::FileOperations;
@@ -86,6 +87,8 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) file_times: Option<Box<FileTimes>>,
     /// What is to be counted of operations on files that have begun.
     pub(super) file_bytes: Option<Box<FileBytes>>,
+    /// What it does with accelerators; `None` if it has no streams of any.
+    pub(super) offload: Option<Box<OffloadWalk<'t>>>,
     /// What the process does to files, if that is wanted.
     pub(super) io: Option<Box<Feed<'t>>>,
     /// Operations on files, if rules are over them.
@@ -138,6 +141,7 @@ impl<'t> ProcessWalk<'t> {
             borders: Borders::default(),
             was_initialized: false,
             was_finalized: false,
+            offload: OffloadWalk::new(trace, process),
             file_times: FileTimes::new(trace, locations.len()),
             io: io.map(|asked| Box::new(Feed::new(asked, process, locations.len()))),
             file_operations: has_file_operations.then(Box::default),
@@ -172,7 +176,7 @@ impl<'t> ProcessWalk<'t> {
 
     /// Returns the path above everything that a thread does outside of its teams: nothing for the main
     /// thread, an artificial root for others.
-    fn base(&mut self, thread: usize) -> PathId {
+    pub(super) fn base(&mut self, thread: usize) -> PathId {
         if self.threads[thread].stack.base == PathId::NONE && thread > 0 {
             let location = &self.trace.locations[self.location(thread)];
             let region = match location.kind {
@@ -242,6 +246,9 @@ impl<'t> ProcessWalk<'t> {
     #[cold]
     fn enter_special(&mut self, thread: usize, frame: Frame, kind: RegionKind) -> u32 {
         let time = frame.enter;
+        if let Some(part) = kind.accelerator {
+            self.enter_accelerator(thread, part, (frame.row, time));
+        }
         if kind.is_of_event {
             self.enter_events(thread, &frame);
         }
@@ -492,6 +499,7 @@ impl<'t> ProcessWalk<'t> {
             visits: self.phases.visits.into(),
             events,
             file_operations: self.file_operations.map(|it| it.finish()).unwrap_or_default(),
+            offload: self.offload.map(|it| Box::new(it.finish())),
             io: self.io.map(|feed| Box::new(feed.into_walk())),
             results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }

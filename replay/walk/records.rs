@@ -149,6 +149,17 @@ impl ProcessWalk<'_> {
             Event::MpiImrecv { request_id, msg_length } => {
                 self.complete_probed(thread, request_id, msg_length, time);
             }
+            Event::RmaPut { win, remote, bytes, .. } if self.is_stream(thread) => {
+                self.begin_copy(thread, mappings, (win, remote, bytes), (true, time));
+            }
+            Event::RmaGet { win, remote, bytes, .. } if self.is_stream(thread) => {
+                self.begin_copy(thread, mappings, (win, remote, bytes), (false, time));
+            }
+            Event::RmaOpCompleteBlocking { .. } | Event::RmaOpCompleteNonBlocking { .. }
+                if self.is_stream(thread) =>
+            {
+                self.end_copy(thread, time);
+            }
             Event::RmaCollectiveEnd { collective_op, win, .. }
                 if self.trace.semantics.replays_all_of_mpi() =>
             {

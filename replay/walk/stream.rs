@@ -324,9 +324,9 @@ impl<'a> Stream<'a> {
         if head.enters() || head.leaves() {
             let Some(region) = self.cursor.region(head) else { return false };
             let time = self.observe(time, false, state);
-            if head.leaves() && self.has_attributes(state) {
+            if (head.leaves() || state.offload.is_some()) && self.has_attributes(state) {
                 self.tell(time, head.time, state);
-                self.change_region(false, region, time, state);
+                self.change_region(head.enters(), region, time, state);
                 state.forget_told();
             } else {
                 self.change_region(head.enters(), region, time, state);
@@ -380,6 +380,7 @@ impl<'a> Stream<'a> {
     fn change_region(&mut self, enters: bool, local: u32, time: Ticks, state: &mut ProcessWalk<'_>) {
         let known = self.regions.get(local as usize).copied().flatten().map(|region| region.position);
         match known.or_else(|| self.find_region(local, state)) {
+            Some(region) if known.is_none() && state.is_idle(self.thread, region) => {}
             Some(region) if enters => state.enter(self.thread, region, NO_SITE, time),
             Some(region) => state.leave(self.thread, region, time),
             None => {}

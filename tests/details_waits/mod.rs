@@ -109,7 +109,7 @@ fn has_right_clocks(table: &Table) -> bool {
     !table
         .findings()
         .keys()
-        .any(|name| ["before", "backwards", "cyclic", "far"].iter().any(|word| name.contains(word)))
+        .any(|name| ["before", "backwards", "clock", "cyclic", "far"].iter().any(|word| name.contains(word)))
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn hops_of_chains_join_in_place_and_time() {
 
 #[test]
 fn critical_path_over_time_is_as_long_as_the_metric() {
-    let mut hops = [0; 4];
+    let mut hops = [0; 5];
     each(
         |options| options,
         |name, _, report| {
@@ -179,7 +179,8 @@ fn critical_path_over_time_is_as_long_as_the_metric() {
             assert!(details.is_complete("critical"), "{name}");
         },
     );
-    assert!(hops.iter().all(|&count| count > 50), "{hops:?}");
+    // Streams of accelerators are in golden scripts only.
+    assert!(hops[..4].iter().all(|&count| count > 50) && hops[4] > 5, "{hops:?}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use model::{Paradigm, RegionRole};
-use otf2::{Archive, Event, MappingType};
+use model::{LocationType, Paradigm, RegionRole, accelerators};
+use otf2::{Archive, Event, MappingType, Mappings};
 
 use crate::support::report::Table;
 
@@ -91,6 +91,13 @@ pub(super) fn waiting(table: &Table) -> Vec<String> {
                     let place = place(table, path, location);
                     problems.push(format!("{class} is {time} at {place}, {paradigm} {all}"));
                 }
+            }
+            // Calls that wait for devices are of several classes.
+            let waiting = table.metric("accel_wait").map(|_| table.value("accel_wait", path, location));
+            let time = table.value("time", path, location);
+            if let Some(waiting) = waiting.filter(|&waiting| waiting > time + ROUNDING) {
+                let place = place(table, path, location);
+                problems.push(format!("{waiting} s of waiting for devices in {time} s at {place}"));
             }
         }
     }
@@ -194,6 +201,12 @@ impl Lifetimes {
         let file = archive.event_file(reference).unwrap();
         let mut cursor = archive.events(&file);
         let mut lifetimes = Lifetimes::default();
+        let is_stream =
+            definitions.locations.find(reference).unwrap().kind == LocationType::ACCELERATOR_STREAM;
+        let is_idle = |region: u32, mappings: &Mappings| {
+            let region = mappings.global(MappingType::Region, region);
+            is_stream && definitions.regions.find(region.into()).is_some_and(accelerators::is_idle)
+        };
         let (mut depth, mut fork, mut last, mut is_off) = (0, None, 0, false);
         while let Some(record) = cursor.next().unwrap() {
             let time = local.clock.correct(record.time) as i64;
@@ -206,6 +219,9 @@ impl Lifetimes {
             };
             let mut closed = 0;
             match record.event {
+                Event::Enter { region } | Event::Leave { region } if is_idle(region, &local.mappings) => {}
+                Event::RmaPut { .. } | Event::RmaGet { .. } if is_stream => open(&mut lifetimes, false),
+                Event::RmaOpCompleteBlocking { .. } if is_stream => closed = 1.min(depth),
                 Event::Enter { region } => {
                     let region = local.mappings.global(MappingType::Region, region);
                     let region = definitions.regions.find(region.into()).unwrap();

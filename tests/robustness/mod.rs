@@ -10,6 +10,7 @@ mod events;
 mod kinds;
 mod local;
 mod make;
+mod offload;
 mod one_sided;
 mod records;
 mod references;
@@ -72,7 +73,7 @@ enum Outcome {
     Harmless(&'static str),
 }
 
-const SECTIONS: [&Section; 11] = [
+const SECTIONS: [&Section; 12] = [
     &anchor::SECTION,
     &chunks::SECTION,
     &records::SECTION,
@@ -82,6 +83,7 @@ const SECTIONS: [&Section; 11] = [
     &local::SECTION,
     &events::SECTION,
     &one_sided::SECTION,
+    &offload::SECTION,
     &structure::SECTION,
     &report::SECTION,
 ];

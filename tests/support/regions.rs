@@ -22,6 +22,9 @@ pub(crate) fn properties(name: &str) -> Properties {
     }
     let openmp = |role| of(Paradigm::OPENMP, role, "prog.c");
     let api = |paradigm| of(paradigm, RegionRole::FUNCTION, "prog.c");
+    if let Some((paradigm, file)) = interface(name) {
+        return of(paradigm, RegionRole::WRAPPER, file);
+    }
     match name {
         "!$omp critical" => openmp(RegionRole::CRITICAL),
         "!$omp critical sblock" => openmp(RegionRole::CRITICAL_SBLOCK),
@@ -35,6 +38,21 @@ pub(crate) fn properties(name: &str) -> Properties {
         "!$omp taskwait" => openmp(RegionRole::TASK_WAIT),
         "!$omp for" => openmp(RegionRole::LOOP),
         _ => of(Paradigm::COMPILER, RegionRole::FUNCTION, "prog.c"),
+    }
+}
+
+/// The interface of accelerators that a function belongs to, with the source file that Score-P gives to it.
+fn interface(name: &str) -> Option<(Paradigm, &'static str)> {
+    let is_of = |prefix: &str| {
+        name.strip_prefix(prefix)
+            .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_uppercase()))
+    };
+    match () {
+        () if is_of("cu") => Some((Paradigm::CUDA, "CUDRV")),
+        () if is_of("cuda") => Some((Paradigm::CUDA, "CUDART")),
+        () if is_of("hip") => Some((Paradigm::HIP, "HIP_API")),
+        () if is_of("cl") => Some((Paradigm::OPENCL, "OPENCL")),
+        () => None,
     }
 }
 

@@ -97,6 +97,8 @@ pub(crate) struct Stream {
     pub(crate) mapped: bool,
     /// Whether its event file is deleted after writing.
     pub(crate) missing: bool,
+    /// The device of an accelerator's stream.
+    pub(crate) device: u32,
     /// The node of the process, if it is another one than that of all.
     pub(crate) node: Option<String>,
     /// Number of bytes cut off the end of its event file.
@@ -116,6 +118,7 @@ impl Stream {
             clock: Vec::new(),
             mapped: false,
             missing: false,
+            device: 0,
             node: None,
             cut: 0,
             events: Vec::new(),
@@ -194,6 +197,14 @@ pub(crate) enum OfFile {
     Cancel(u64),
     /// Moves the pointer there, from the start.
     Seek(u64),
+}
+
+/// Direction of a copy on a stream of an accelerator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CopyDirection {
+    ToDevice,
+    ToHost,
+    OnDevice,
 }
 
 /// An event, with names instead of numbers.
@@ -275,6 +286,18 @@ pub(crate) enum Step {
     ContextLeave(String),
     Sample(String, u32),
     Metric(u64),
+    /// Enters a function of an accelerator, with attributes by name of that event and of the one that leaves it.
+    Offload {
+        region: &'static str,
+        at_enter: Vec<(&'static str, u64)>,
+        at_leave: Vec<(&'static str, u64)>,
+    },
+    /// A copy on a stream of an accelerator, with its end.
+    Copy {
+        direction: CopyDirection,
+        bytes: u64,
+        until: u64,
+    },
     /// A parameter of the region has a value.
     Parameter(String, u64),
     /// An event with attributes by name; times are as those of events.

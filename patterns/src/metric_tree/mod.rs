@@ -4,6 +4,7 @@
 //! names and nesting. Metrics of the reference that nothing fills yet are omitted: always zero would look
 //! like "analysed, and fine".
 
+mod accelerators;
 mod bytes;
 mod counts;
 mod critical_path;
@@ -20,7 +21,8 @@ use crate::metric::Metric;
 
 /// The metrics of root causes, parents first.
 pub(crate) fn of_causes() -> impl Iterator<Item = Metric> {
-    [delays::METRICS, propagation::METRICS, critical_path::METRICS].into_iter().flatten().copied()
+    let lists = [delays::METRICS, accelerators::COSTS, propagation::METRICS, critical_path::METRICS];
+    lists.into_iter().flatten().copied()
 }
 
 /// The metrics of the model of file I/O.
@@ -33,20 +35,33 @@ pub(crate) fn of_off_cpu() -> impl Iterator<Item = Metric> {
     off_cpu::METRICS.iter().copied()
 }
 
+/// The metrics of functions of accelerators' interfaces.
+pub(crate) fn of_interfaces() -> impl Iterator<Item = Metric> {
+    accelerators::INTERFACES.iter().copied()
+}
+
+/// The metrics of streams of accelerators, and of waiting for them, other than those of patterns.
+pub(crate) fn of_streams() -> impl Iterator<Item = Metric> {
+    [accelerators::STREAMS, accelerators::COSTS].into_iter().flatten().copied()
+}
+
 /// In the order of the report: parents precede children.
 pub(crate) fn metrics() -> impl Iterator<Item = Metric> {
     let lists = [
         time::METRICS,
+        accelerators::INTERFACES,
         counts::METRICS,
         bytes::METRICS,
         files::METRICS,
         file_requests::METRICS,
         delays::METRICS,
+        accelerators::COSTS,
         propagation::METRICS,
         critical_path::METRICS,
         imbalance::METRICS,
         overlap::METRICS,
         off_cpu::METRICS,
+        accelerators::STREAMS,
     ];
     lists.into_iter().flatten().copied()
 }

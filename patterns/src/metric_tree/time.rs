@@ -20,7 +20,10 @@ pub(super) const METRICS: &[Metric] = &[
         "comp",
         "Computation",
         Seconds,
-        Rest("execution", &["mpi", "omp_time", "pthread_time", "openacc_time", "opencl_time", "cuda_time"]),
+        Rest(
+            "execution",
+            &["mpi", "omp_time", "pthread_time", "openacc_time", "opencl_time", "cuda_time", "hip_time"],
+        ),
         "Time outside MPI and all other programming interfaces that are known.",
     ),
     Metric::below(

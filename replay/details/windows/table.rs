@@ -260,6 +260,7 @@ fn metric(tools: &Tools<'_>, paths: &ReportPaths, wait: &WindowWait) -> u32 {
             "omp_ebarrier_wait"
         }
         DelayClass::ThreadBarrier | DelayClass::IdleThreads => "omp_ibarrier_wait",
+        DelayClass::Accelerator => "accel_wait",
     };
     patterns.iter().find(|it| it.pattern.metric.id == name).map_or(NO_NUMBER, |it| it.position)
 }

@@ -2,6 +2,7 @@
 //! manual.
 
 mod events;
+mod offload;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -153,7 +154,7 @@ impl Parser {
     }
 
     fn region(&mut self, words: &mut Words<'_>) -> Result<(), String> {
-        let name = words.word("name")?;
+        let name = words.quoted("name")?;
         let mut is = properties(name);
         let options = words.options(&["paradigm", "role", "file", "line", "flag"])?;
         if let Some(paradigm) = options.get("paradigm") {
@@ -193,6 +194,7 @@ impl Parser {
                 "id" => stream.id = Some(words.number("id")?),
                 "gpu" => (stream.thread, stream.kind) = (words.number("gpu")?, StreamKind::Accelerator),
                 "metric" => (stream.thread, stream.kind) = (words.number("metric")?, StreamKind::Metric),
+                "device" => stream.device = words.number("device")?,
                 "program" => stream.program = Some(words.word("program")?.into()),
                 "node" => stream.node = Some(words.word("node")?.into()),
                 "clock" => stream.clock.push((words.number("time")?, words.number("offset")?)),
@@ -241,6 +243,10 @@ impl Parser {
                 let known = attributes(&mut self.case.trace, &mut Words { rest: known })?;
                 let mut words = Words { rest: event };
                 Step::WithAttributes(Box::new(step(words.word("event")?, &mut words)?), known)
+            }
+            word if offload::WORDS.contains(&word) => {
+                let stream = self.case.trace.streams.last().ok_or("no rank yet")?;
+                offload::step(word, &mut words, stream.rank)?
             }
             word => step(word, &mut words)?,
         };

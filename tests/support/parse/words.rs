@@ -24,6 +24,14 @@ impl<'a> Words<'a> {
         self.next().ok_or_else(|| format!("{what} is missing"))
     }
 
+    /// A word, or several in quotes.
+    pub(super) fn quoted(&mut self, what: &str) -> Result<&'a str, String> {
+        let Some(quoted) = self.rest.trim_start().strip_prefix('"') else { return self.word(what) };
+        let (words, rest) = quoted.split_once('"').ok_or_else(|| format!("{what} has no second quote"))?;
+        self.rest = rest;
+        Ok(words)
+    }
+
     pub(super) fn number<T: FromStr>(&mut self, what: &str) -> Result<T, String> {
         let word = self.word(what)?;
         word.parse().map_err(|_| format!("{word} is not a {what}"))

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use model::attributes;
+use model::{accelerators, attributes};
 use otf2::{Attribute, MappingType, Value, ValueType};
 
 use crate::support::trace::{Members, StreamKind, Trace};
 
 /// Attributes of events, with references from 7 on; those of gaps are defined together, in traces that use one of them, the
 /// others only if they are used.
-pub(super) const ATTRIBUTES: [&str; 21] = [
+pub(super) const ATTRIBUTES: [&str; 23] = [
     attributes::UNRECORDED,
     attributes::POSTED,
     attributes::DISORDERED,
@@ -31,6 +31,8 @@ pub(super) const ATTRIBUTES: [&str; 21] = [
     "FileSize",
     "ViewType",
     "Hints",
+    accelerators::STREAM,
+    accelerators::EVENT,
 ];
 pub(super) const GAPS: std::ops::Range<usize> = 0..4;
 pub(super) const FIRST_ATTRIBUTE: u32 = 7;
@@ -65,6 +67,7 @@ pub(super) fn kind(name: &str) -> ValueType {
         attributes::NEIGHBORS_IN | attributes::NEIGHBORS_OUT => ValueType::GROUP,
         attributes::FILE => ValueType::IO_HANDLE,
         "ViewType" | "Hints" => ValueType::STRING,
+        accelerators::STREAM => ValueType::LOCATION,
         _ => ValueType::UINT64,
     }
 }

@@ -1,12 +1,12 @@
 //! Global and local definitions of an archive.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{GroupType, LocationGroupType, LocationType, Paradigm};
 use otf2::{ArchiveWriter, Definition, IdMap, List, MappingType, Timestamp, UNDEFINED, Value, ValueType};
 
 use super::attributes::{ATTRIBUTES, FIRST_ATTRIBUTE, kind};
-use super::names::Names;
+use super::names::{CUDA_WINDOW, Names};
 use super::{SELF, TEAM, WORLD, Written, define, processes, team_of};
 use crate::support::regions::properties;
 use crate::support::trace::{Members, Stream, StreamKind, Trace};
@@ -66,21 +66,25 @@ impl Names {
 
     fn define_locations(&self, archive: &mut ArchiveWriter, trace: &Trace, streams: &[Vec<Written>]) {
         let mut groups = processes(trace);
+        let mut devices = BTreeMap::new();
         for (stream, events) in trace.streams.iter().zip(streams) {
             let mut group = stream.rank;
             if stream.kind == StreamKind::Accelerator {
-                define(
-                    archive,
-                    Definition::LocationGroup {
-                        reference: groups,
-                        name: self.string_of["stream"],
-                        location_group_type: LocationGroupType::ACCELERATOR,
-                        system_tree_parent: 1,
-                        creating_location_group: stream.rank,
-                    },
-                );
-                group = groups;
-                groups += 1;
+                group = *devices.entry((stream.rank, stream.device)).or_insert_with(|| {
+                    let reference = groups;
+                    define(
+                        archive,
+                        Definition::LocationGroup {
+                            reference,
+                            name: self.string_of["stream"],
+                            location_group_type: LocationGroupType::ACCELERATOR,
+                            system_tree_parent: 1,
+                            creating_location_group: stream.rank,
+                        },
+                    );
+                    groups += 1;
+                    reference
+                });
             }
             let (name, location_type) = match (stream.kind, stream.thread) {
                 (StreamKind::Thread, 0) => ("master thread", LocationType::CPU_THREAD),
@@ -241,6 +245,17 @@ impl Names {
             define(archive, definition);
         }
         define_teams(archive, others);
+        if self.has_copies {
+            let streams = copying(trace);
+            let references: Vec<u64> = streams.iter().map(|stream| stream.reference()).collect();
+            group(archive, GroupType::COMM_LOCATIONS, Paradigm::CUDA, &references);
+            let all: Vec<u64> = (0..).zip(&streams).map(|(at, _)| at).collect();
+            let all = group(archive, GroupType::COMM_GROUP, Paradigm::CUDA, &all);
+            let reference = communicators(trace);
+            define(archive, comm(reference, all, UNDEFINED));
+            let (name, window) = (self.string_of[CUDA_WINDOW], trace.windows.len() as u32);
+            define(archive, Definition::RmaWin { reference: window, name, comm: reference, flags: 0 });
+        }
     }
 
     fn define_windows(&self, archive: &mut ArchiveWriter, trace: &Trace) {
@@ -320,8 +335,7 @@ impl Names {
 
     /// The kinds of references that a mapped stream numbers backwards, with the number of definitions.
     pub(super) fn mapped(&self, trace: &Trace) -> Vec<(MappingType, u32)> {
-        let communicators =
-            team_of(trace, processes(trace).max(1) - 1).max(TEAM + trace.communicators.len() as u32) + 1;
+        let communicators = communicators(trace);
         [
             (MappingType::String, self.strings.len() as u32),
             (MappingType::Region, self.regions.len() as u32),
@@ -334,4 +348,19 @@ impl Names {
         .filter(|(_, count)| *count > 0)
         .collect()
     }
+}
+
+/// The number of communicators, without that of copies on streams.
+fn communicators(trace: &Trace) -> u32 {
+    team_of(trace, processes(trace).max(1) - 1).max(TEAM + trace.communicators.len() as u32) + 1
+}
+
+/// The main threads and streams between which copies are, in the order of their ranks in the window.
+pub(super) fn copying(trace: &Trace) -> Vec<&Stream> {
+    let is_one = |stream: &&Stream| match stream.kind {
+        StreamKind::Thread => stream.thread == 0,
+        StreamKind::Accelerator => true,
+        StreamKind::Metric => false,
+    };
+    trace.streams.iter().filter(is_one).collect()
 }

@@ -4,9 +4,10 @@ use model::{MeasurementMode, Paradigm};
 use otf2::{Event, List, MappingType, MetricValue, ROOT_NONE, Timestamp, ValueType};
 
 use super::attributes::{attribute, group_of};
+use super::definitions::copying;
 use super::names::Names;
 use super::{Written, team_of};
-use crate::support::trace::{AtWindow, Message, OfFile, Step, Stream, StreamKind, Trace};
+use crate::support::trace::{AtWindow, CopyDirection, Message, OfFile, Step, Stream, StreamKind, Trace};
 
 impl Names {
     /// The events of a stream with references for names, within the events of the program.
@@ -32,7 +33,7 @@ impl Names {
             let known = self.contexts.get(name);
             local(MappingType::CallingContext, *known.unwrap_or_else(|| panic!("no context {name:?}")))
         };
-        let mut stack: Vec<&str> = Vec::new();
+        let mut stack: Vec<(&str, &[(&'static str, u64)])> = Vec::new();
         let mut events = Vec::new();
         let is_main = stream.kind == StreamKind::Thread && stream.thread == 0;
         let program = stream.program.as_ref().or(trace.program.as_ref()).filter(|_| is_main);
@@ -47,17 +48,32 @@ impl Names {
                 Step::WithAttributes(step, attributes) => (&**step, attributes.as_slice()),
                 step => (step, &[][..]),
             };
+            let mut attributes = attributes;
             let event = match step {
                 Step::Enter(name) => {
-                    stack.push(name);
+                    stack.push((name, &[]));
                     Event::Enter { region: region(name) }
                 }
+                Step::Offload { region: name, at_enter, at_leave } => {
+                    stack.push((name, at_leave));
+                    attributes = at_enter;
+                    Event::Enter { region: region(name) }
+                }
+                Step::Copy { direction, bytes, until } => {
+                    let (begin, end) = copy(trace, stream, *direction, *bytes);
+                    events.push((*time, begin, Vec::new()));
+                    events.push((*until, end, Vec::new()));
+                    continue;
+                }
                 Step::Leave => {
-                    let name = stack.pop().unwrap_or_else(|| panic!("{time} <: nothing is open"));
+                    let (name, at_leave) = stack.pop().unwrap_or_else(|| panic!("{time} <: nothing is open"));
+                    if attributes.is_empty() {
+                        attributes = at_leave;
+                    }
                     Event::Leave { region: region(name) }
                 }
                 Step::LeaveRegion(name) => {
-                    if stack.last() == Some(&name.as_str()) {
+                    if stack.last().is_some_and(|open| open.0 == name) {
                         stack.pop();
                     }
                     Event::Leave { region: region(name) }
@@ -156,6 +172,29 @@ fn communication(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'stati
         }
         _ => return None,
     })
+}
+
+/// A copy on a stream in the window of copies, begin and end. Score-P matches all of them by one number.
+fn copy(
+    trace: &Trace,
+    stream: &Stream,
+    direction: CopyDirection,
+    bytes: u64,
+) -> (Event<'static>, Event<'static>) {
+    let partner = match direction {
+        CopyDirection::OnDevice => stream.reference(),
+        CopyDirection::ToDevice | CopyDirection::ToHost => u64::from(stream.rank),
+    };
+    let remote =
+        copying(trace).iter().position(|it| it.reference() == partner).expect("a main thread") as u32;
+    let (win, matching_id) = (trace.windows.len() as u32, 42);
+    let begin = match direction {
+        CopyDirection::ToHost => Event::RmaPut { win, remote, bytes, matching_id },
+        CopyDirection::ToDevice | CopyDirection::OnDevice => {
+            Event::RmaGet { win, remote, bytes, matching_id }
+        }
+    };
+    (begin, Event::RmaOpCompleteBlocking { win, matching_id })
 }
 
 /// OTF2's rank for all members of a window.

@@ -7,6 +7,9 @@ use super::{SELF, TEAM, WORLD, processes};
 use crate::support::regions::properties;
 use crate::support::trace::{Step, Trace};
 
+/// The window of copies on streams of CUDA.
+pub(super) const CUDA_WINDOW: &str = "CUDA_WINDOW";
+
 /// References of the definitions, by name.
 #[derive(Default)]
 pub(super) struct Names {
@@ -19,6 +22,8 @@ pub(super) struct Names {
     pub(super) files: HashMap<String, u32>,
     pub(super) contexts: HashMap<String, u32>,
     pub(super) parameters: BTreeSet<u32>,
+    /// Whether streams of accelerators copy.
+    pub(super) has_copies: bool,
 }
 
 impl Names {
@@ -61,6 +66,11 @@ impl Names {
             for (_, step) in &stream.events {
                 match step {
                     Step::Enter(name) | Step::LeaveRegion(name) => _ = self.region(name),
+                    Step::Offload { region, at_enter, at_leave } => {
+                        self.region(region);
+                        at_enter.iter().chain(at_leave).for_each(|(name, _)| _ = self.string(name));
+                    }
+                    Step::Copy { .. } => self.has_copies = true,
                     // The reference of a parameter is that of its name.
                     Step::Parameter(name, _) => {
                         let name = self.string(name);
@@ -102,6 +112,9 @@ impl Names {
             self.string(name);
         }
         self.string("prog.c");
+        if self.has_copies {
+            self.string(CUDA_WINDOW);
+        }
         trace.texts.iter().for_each(|text| _ = self.string(text));
         for (_, property, bytes) in &trace.file_properties {
             self.string(property);

@@ -62,7 +62,7 @@ struct WaitKind {
 }
 
 /// Kinds of waiting.
-const KINDS: [WaitKind; 13] = [
+const KINDS: [WaitKind; 14] = [
     WaitKind::new(&["late senders"], "delay_latesender", &["mpi_latesender"]),
     WaitKind::new(&["late receivers"], "delay_latereceiver", &["mpi_latereceiver"]),
     WaitKind::new(
@@ -122,6 +122,7 @@ const KINDS: [WaitKind; 13] = [
         "delay_ompbarrier",
         &["omp_ebarrier_wait", "omp_ibarrier_wait"],
     ),
+    WaitKind::new(&["waiting for devices"], "delay_accel_wait", &["accel_wait"]),
     WaitKind::new(&["idle threads"], "delay_ompidle", &["omp_idle_threads"]),
 ];
 

@@ -38,7 +38,7 @@ const COMPUTE: &str = "compute";
 
 const KNOWN: [Known; 9] = [
     (COMPUTE, "Computation", "work", &["comp"], &[]),
-    ("offload", "Offload", "work", &["cuda_time", "opencl_time", "openacc_time"], &[]),
+    ("offload", "Offload", "work", &["cuda_time", "opencl_time", "openacc_time", "hip_time"], &[]),
     (MESSAGES, "Messages", "communicate", &["mpi_point2point"], &["mpi_latesender", "mpi_latereceiver"]),
     (
         "collectives",

@@ -464,10 +464,6 @@ mod tests {
     #[test]
     fn metrics_of_the_model_of_file_io_are_there_if_it_is_made_and_the_reference_is_not_followed() {
         let of = |semantics, has_model| {
-            let metrics = Metrics::of_analysis(
-                Parts { causes: true, file_model: has_model, ..Parts::default() },
-                semantics,
-            );
             let parts = Parts { causes: true, file_model: has_model, ..Parts::default() };
             let metrics = Metrics::of_analysis(parts, semantics);
             let ids = patterns::metrics_of_file_model().filter(|it| metrics.find(it.id).is_some());

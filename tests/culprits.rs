@@ -569,3 +569,17 @@ fn polling_has_a_line_of_its_own_if_it_takes_a_share_of_the_time() {
     let analysis = crate::support::analyze(directory.path(), &report, Semantics::Reference).unwrap();
     assert_eq!(line(&analysis.summary.unwrap()), None);
 }
+
+#[test]
+fn kernel_that_other_ranks_wait_for_is_named_with_its_stream() {
+    let script = std::fs::read_to_string(project("tests/golden/offload_late_sender.trace")).unwrap();
+    let script: String = script
+        .lines()
+        .filter(|line| !line.starts_with("expect") && !line.starts_with("none"))
+        .fold(String::new(), |text, line| text + line + "\n");
+    let summary = summary(&script);
+    let first = &summary.causes.culprits[0];
+    let said = first.to_string();
+    assert!(said.contains("rank 0 stream") && said.contains("KERNELS/k"), "{said}");
+    assert!(said.contains("MPI_Recv of rank 1"), "{said}");
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::Paradigm;
+use model::{LocationType, Paradigm};
 
 use super::names;
 use super::ranges::list;
@@ -240,8 +240,8 @@ impl<'c> Culprits<'c> {
         let more_work = self.more_work(which, function, locations.len(), computed, is_parallel);
         let more_work = more_work.filter(|_| !is_unrecorded);
         let not_running = more_work.filter(|_| self.sums[which].off != [0; 2]).and_then(|_| {
-            let participants = self.participants(function, computed, is_parallel);
-            not_running(&self.sums[which], locations.len(), participants)
+            let even = self.even(function, locations.len(), computed, is_parallel);
+            not_running(&self.sums[which], even, self.computation(function, computed))
         });
         summary::Culprit {
             location: who(trace, &locations),
@@ -277,13 +277,20 @@ impl<'c> Culprits<'c> {
         }
     }
 
-    /// Returns how many locations take part in a function.
-    fn participants(&self, function: Function, computed: &Totals, is_parallel: &[bool]) -> u64 {
-        let is_parallel = self
-            .paths
-            .all()
-            .any(|path| self.paths.functions.of(path) == function && is_parallel[path.index()]);
-        computed.participants[usize::from(is_parallel)].max(1)
+    /// Returns the computation of all locations in a function, in ticks.
+    fn computation(&self, function: Function, computed: &Totals) -> f64 {
+        let in_function = self.paths.all().filter(|&path| self.paths.functions.of(path) == function);
+        in_function.map(|path| computed.paths[path.index()].computation() as f64).sum()
+    }
+
+    /// Returns the computation in a function that so many locations would have if all had the mean, in ticks.
+    fn even(&self, function: Function, locations: usize, computed: &Totals, is_parallel: &[bool]) -> f64 {
+        let in_function = self.paths.all().filter(|&path| self.paths.functions.of(path) == function);
+        let mean = |path: ReportPath| {
+            let participants = computed.participants[usize::from(is_parallel[path.index()])];
+            computed.paths[path.index()].computation() as f64 / participants.max(1) as f64
+        };
+        in_function.map(mean).sum::<f64>() * locations as f64
     }
 
     /// Returns the excess of its computation over the mean, as a fraction of the mean; `None` if there is
@@ -296,27 +303,26 @@ impl<'c> Culprits<'c> {
         computed: &Totals,
         is_parallel: &[bool],
     ) -> Option<f64> {
-        let in_function = self.paths.all().filter(|&path| self.paths.functions.of(path) == function);
-        let mean = |path: ReportPath| {
-            let participants = computed.participants[usize::from(is_parallel[path.index()])];
-            computed.paths[path.index()].computation() as f64 / participants.max(1) as f64
-        };
-        let mean = in_function.map(mean).sum::<f64>() * locations as f64;
+        let mean = self.even(function, locations, computed, is_parallel);
         let Sums { above, below, .. } = self.sums[which];
         let more = above.saturating_sub(below);
         (more > 0 && mean > 0.0).then(|| float(more) / mean)
     }
 }
 
-/// Returns why a place was not running in a part of its excess of computation over the mean, and the share of it: what of the excess is
-/// time off the processor beyond the mean of that (site 5.1). `None` if that is less than a tenth.
-fn not_running(sums: &Sums, locations: usize, participants: u64) -> Option<Part> {
+/// Returns why a place was not running in a part of its excess of computation over the mean, and the share of it (site 5.1): what of
+/// the excess is time off the processor beyond the share of their time that others are off it there. `None` if that is less than a
+/// tenth. `even` is what its computation would be if all had the mean, `all` that of all locations, in ticks.
+///
+/// The share of others counts, not their time: where all are preempted as much, who has more to compute is preempted for longer.
+fn not_running(sums: &Sums, even: f64, all: f64) -> Option<Part> {
     let excess = float(sums.above.saturating_sub(sums.below));
-    let beyond_mean = |kind: usize| {
-        let mean = sums.off_of_all[kind] as f64 * locations as f64 / participants as f64;
-        (sums.off[kind] as f64 - mean).max(0.0)
+    let own = even + excess;
+    let explained = |kind: usize| {
+        let of_others = (sums.off_of_all[kind] - sums.off[kind]) as f64 / (all - own).max(1.0);
+        (sums.off[kind] as f64 - own * of_others.clamp(0.0, 1.0)).clamp(0.0, excess)
     };
-    let [preempted, blocked] = [0, 1].map(beyond_mean);
+    let [preempted, blocked] = [0, 1].map(explained);
     let share = (preempted + blocked) / excess;
     let others = "others had its processor";
     let itself = "it waited in the system";
@@ -344,13 +350,21 @@ fn processes(trace: &Trace, locations: &[u32]) -> Vec<usize> {
     processes
 }
 
-/// Returns several locations in words: threads of one process, or ranks.
+/// Returns several locations in words: threads or streams of one process, or ranks.
 fn several(trace: &Trace, locations: &[u32]) -> String {
     let processes = processes(trace, locations);
+    let is_stream = |at: &u32| trace.locations[*at as usize].kind == LocationType::ACCELERATOR_STREAM;
     if let &[process] = &processes[..] {
+        let name = trace.location_name(trace.processes[process].locations.start);
+        if locations.iter().any(is_stream) {
+            let streams = locations.iter().filter(|at| is_stream(at)).count();
+            return match streams < locations.len() {
+                true => format!("threads and streams of {name}"),
+                false => format!("{streams} streams of {name}"),
+            };
+        }
         let threads = locations.iter().map(|&at| trace.locations[at as usize].thread).collect();
-        let process = trace.location_name(trace.processes[process].locations.start);
-        return format!("{} of {process}", list("threads", threads));
+        return format!("{} of {name}", list("threads", threads));
     }
     let rank = |&process: &usize| trace.processes[process].rank;
     match processes.iter().map(rank).collect() {
@@ -424,17 +438,19 @@ mod tests {
     }
 
     #[test]
-    fn time_off_the_processor_beyond_the_mean_is_said_of_an_excess_and_no_other() {
-        let told = |off, off_of_all| {
+    fn time_off_the_processor_beyond_the_share_of_others_is_said_of_an_excess_and_no_other() {
+        // It has 200 where the mean is 100; the other three have 200 together.
+        let told = |off: [i128; 2], off_of_others: [i128; 2]| {
+            let off_of_all = [0, 1].map(|kind: usize| off[kind] + off_of_others[kind]);
             let sums = Sums { above: fraction::whole(100), off, off_of_all, ..Sums::default() };
-            not_running(&sums, 1, 4).map(|part| (part.text, part.share))
+            not_running(&sums, 100.0, 400.0).map(|part| (part.text, part.share))
         };
-        assert_eq!(told([80, 0], [80, 0]), Some(("others had its processor".into(), 0.6)));
-        // All were off the processor alike.
-        assert_eq!(told([80, 40], [320, 160]), None);
-        assert_eq!(told([0, 200], [0, 200]), Some(("it waited in the system".into(), 1.0)));
-        let both = told([40, 40], [40, 40]).unwrap();
-        assert_eq!(both, ("others had its processor (30 %), it waited in the system".into(), 0.6));
+        assert_eq!(told([80, 0], [0, 0]), Some(("others had its processor".into(), 0.8)));
+        // Half of its time, and of that of others: it has more to compute.
+        assert_eq!(told([100, 0], [100, 0]), None);
+        assert_eq!(told([0, 200], [0, 20]), Some(("it waited in the system".into(), 1.0)));
+        let both = told([40, 40], [0, 0]).unwrap();
+        assert_eq!(both, ("others had its processor (40 %), it waited in the system".into(), 0.8));
     }
 
     #[test]

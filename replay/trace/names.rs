@@ -94,9 +94,11 @@ impl Trace {
         }
     }
 
-    /// Returns the name of a location for messages: `rank 3`, or `rank 3 thread 1`.
+    /// Returns the name of a location for messages: `rank 3`, `rank 3 thread 1`, or, with the trace's name of the stream, `rank 3
+    /// CUDA[0:7]`.
     pub fn location_name(&self, location: usize) -> String {
         let location = &self.locations[location];
+        let own = &self.definitions.locations[location.definition].name;
         let name = match self.processes[location.process].rank {
             Some(rank) => format!("rank {rank}"),
             None => format!("process {}", location.process),
@@ -104,6 +106,9 @@ impl Trace {
         match (location.kind, location.thread) {
             (LocationType::CPU_THREAD, 0) => name,
             (LocationType::CPU_THREAD, thread) => format!("{name} thread {thread}"),
+            (LocationType::ACCELERATOR_STREAM, _) if !own.is_empty() => {
+                format!("{name} {}", cut(own.clone(), LONGEST_NAME))
+            }
             _ => format!("{name} location {}", location.reference),
         }
     }

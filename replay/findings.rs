@@ -86,6 +86,8 @@ findings! {
         "The recorder was switched off for a while: what happened meanwhile is unknown.";
     LeftOut, Note, "left out by --short",
         "A stretch was left out when a short archive was made (--short): what happened meanwhile is in its source only.";
+    WithoutCounters, Note, "thread without counters",
+        "Other threads of the trace have values of counters, but this one has none: sums lack what it has counted.";
     BackwardCounter, Wrong, "counter going backwards",
         "A value of a counter that counts since the begin is less than the one before; what was counted in between is left out.";
     OutsideMpi, Note, "operation outside of MPI",

@@ -2,7 +2,7 @@
 //! events of a thread is of the call path where the thread was meanwhile, as its time is.
 
 use model::off_cpu::MEMBERS;
-use model::{CountsSince, Definitions};
+use model::{CountsSince, Definitions, Ticks};
 use otf2::{List, MappingType, Mappings, MetricValue, ValueType};
 use patterns::{Metric, Source, Unit};
 
@@ -15,7 +15,7 @@ use crate::severity::amount;
 const MOST: usize = 256;
 
 /// The powers of ten that are known of units.
-const EXPONENTS: std::ops::RangeInclusive<i64> = -18..=18;
+const EXPONENTS: std::ops::RangeInclusive<i8> = -18..=18;
 
 /// A value of a counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ struct Place {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReportedCounters {
     /// Names, units, and the powers of ten of these.
-    list: Vec<(String, String, i64)>,
+    list: Vec<(String, String, i8)>,
     /// By position of the class, in the order of values.
     places: Vec<Vec<Option<Place>>>,
 }
@@ -37,15 +37,16 @@ pub struct ReportedCounters {
 impl ReportedCounters {
     /// Returns those that a trace defines; `None` if it has none. Metrics of the same name and unit are one.
     pub fn find(definitions: &Definitions) -> Option<ReportedCounters> {
-        let mut list: Vec<(String, String, i64)> = Vec::new();
+        let mut list: Vec<(String, String, i8)> = Vec::new();
         let mut place = |member: &Option<usize>| {
             let member = definitions.metric_members.get((*member)?)?;
-            let counts = member.counts.filter(|counts| EXPONENTS.contains(&counts.exponent))?;
+            let counts = member.counts?;
+            let exponent = i8::try_from(counts.exponent).ok().filter(|it| EXPONENTS.contains(it))?;
             // These have metrics of their own.
             if member.name.is_empty() || MEMBERS.iter().any(|known| known.name == member.name) {
                 return None;
             }
-            let counter = (member.name.clone(), member.unit.clone(), counts.exponent);
+            let counter = (member.name.clone(), member.unit.clone(), exponent);
             let at = list.iter().position(|known| *known == counter).unwrap_or(list.len());
             if at == MOST {
                 return None;
@@ -77,8 +78,8 @@ impl ReportedCounters {
             let unit = match (unit.as_str(), exponent) {
                 ("#" | "", 0) => Unit::Occurrences,
                 ("B" | "byte" | "bytes" | "Bytes", 0) => Unit::Bytes,
-                ("s" | "sec", exponent) => Unit::Scaled { name: "sec", exponent: *exponent as i8 },
-                (name, exponent) => Unit::Scaled { name: kept(name), exponent: *exponent as i8 },
+                ("s" | "sec", exponent) => Unit::Scaled { name: "sec", exponent: *exponent },
+                (name, exponent) => Unit::Scaled { name: kept(name), exponent: *exponent },
             };
             let about = "As the trace has it: what has been counted while the thread was there.";
             metrics.push(Metric::root(kept(&id), kept(name), unit, Source::Measured, about));
@@ -149,6 +150,20 @@ impl ProcessWalk<'_> {
         }
         if let Some(counter) = goes_back {
             self.find(Finding::BackwardCounter, thread, || format!("{} goes back", known.list[counter].0));
+        }
+    }
+
+    /// Finds threads without values of counters that count since the begin, where another thread of the process has some.
+    pub(super) fn check_counters(&mut self) {
+        let is_thread = |&thread: &usize| self.trace.locations[self.location(thread)].is_thread();
+        let threads: Vec<usize> = (0..self.threads.len()).filter(is_thread).collect();
+        let has_values = |thread: usize| self.threads[thread].last_values.is_some();
+        if !threads.iter().any(|&thread| has_values(thread)) {
+            return;
+        }
+        let are_without = |&thread: &usize| self.threads[thread].begin != Ticks::MIN && !has_values(thread);
+        for thread in threads.iter().copied().filter(are_without).collect::<Vec<_>>() {
+            self.find(Finding::WithoutCounters, thread, || "no values of counters");
         }
     }
 }

@@ -425,6 +425,7 @@ impl<'t> ProcessWalk<'t> {
         self.drop_tasks();
         self.match_locks();
         self.check_open_epochs();
+        self.check_counters();
         settle_files(&mut self.operations);
         self.drop_transfers();
         self.drop_requests();

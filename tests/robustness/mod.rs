@@ -5,6 +5,7 @@
 
 mod anchor;
 mod chunks;
+mod counters;
 mod definitions;
 mod events;
 mod kinds;
@@ -73,7 +74,7 @@ enum Outcome {
     Harmless(&'static str),
 }
 
-const SECTIONS: [&Section; 12] = [
+const SECTIONS: [&Section; 13] = [
     &anchor::SECTION,
     &chunks::SECTION,
     &records::SECTION,
@@ -84,6 +85,7 @@ const SECTIONS: [&Section; 12] = [
     &events::SECTION,
     &one_sided::SECTION,
     &offload::SECTION,
+    &counters::SECTION,
     &structure::SECTION,
     &report::SECTION,
 ];

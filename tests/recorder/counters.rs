@@ -1,6 +1,9 @@
 //! Counters are those of the system, at the call path where it has counted them; where there are none, one line says so.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+
+use otf2::Event;
 
 use crate::support::archive;
 use crate::support::process::Ended;
@@ -108,6 +111,42 @@ fn program_that_puts_files_in_the_place_of_counters_keeps_them_unread_and_counte
         assert!(ended.stderr.contains("counters had no values at some events"), "{}", ended.stderr);
     }
     assert_eq!(archive::refusal(&subject.experiment), None);
+}
+
+/// How many records of transfers and of accesses to windows have the time of the call's begin, and how many another one.
+fn begins(experiment: &Path) -> [usize; 2] {
+    let mut entered: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut found = [0; 2];
+    archive::each_event(experiment, |at, event, _| match event {
+        Event::CallingContextEnter { .. } => drop(entered.insert(at.location, at.time)),
+        Event::IoOperationBegin { .. }
+        | Event::RmaPut { .. }
+        | Event::RmaGet { .. }
+        | Event::RmaAtomic { .. } => {
+            found[usize::from(entered[&at.location] != at.time)] += 1;
+        }
+        _ => {}
+    });
+    found
+}
+
+#[test]
+fn what_calls_begin_with_has_the_time_of_their_begin_with_and_without_metrics() {
+    for (program, ranks) in [("files/posix.c", 2), ("calls/one_sided.c", 2)] {
+        let of = |name: &str, option: &'static str| {
+            let test = format!("counters_begins_{}_{name}", program.replace(['/', '.'], "_"));
+            let subject = Subject::new(&test, program, ranks, &[])?.with("OMPI_MCA_osc", "^ucx");
+            let subject = subject.option("--io=posix").option(option);
+            subject.run_recorded(Invocation::InFront).expect_success();
+            assert_eq!(archive::refusal(&subject.experiment), None);
+            Some(begins(&subject.experiment))
+        };
+        let Some(plain) = of("plain", "--off-cpu=off") else { return };
+        assert!(plain[0] > 0, "{program}");
+        for (name, option) in [("counted", "--counters=page-faults"), ("switched", "--off-cpu=on")] {
+            assert_eq!(of(name, option), Some(plain), "{program}, {option}");
+        }
+    }
 }
 
 #[test]

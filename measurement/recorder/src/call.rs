@@ -78,7 +78,7 @@ impl Call {
             // The program has forked inside of the call, in a function that MPI has called back.
             self.thread.events.abandon();
         } else {
-            self.thread.call.was_off = self.thread.settle(end);
+            self.thread.call.was_off = self.thread.settle_end(end);
         }
         end
     }

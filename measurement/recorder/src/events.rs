@@ -15,6 +15,7 @@ use recording::profile::{TraceSize, TransferredBytes};
 
 use crate::clock::now;
 use crate::memory;
+use crate::record::{self, MOST_VALUES};
 
 /// Size of an OTF2 chunk header in bytes.
 const CHUNK_HEADER: usize = 18;
@@ -53,6 +54,17 @@ pub(crate) struct OpenField {
     chunks: u64,
 }
 
+/// Classes of metrics that a thread has values of.
+const CLASSES: usize = 2;
+
+/// Values of the members of a class of metrics.
+#[derive(Clone, Copy)]
+struct MetricValues {
+    class: u32,
+    count: usize,
+    values: [u64; MOST_VALUES],
+}
+
 /// The events of one thread under construction.
 pub(crate) struct Events {
     header: *mut BufferHeader,
@@ -67,6 +79,11 @@ pub(crate) struct Events {
     file: Option<OwnFile>,
     /// A flush that has not been recorded yet, because records of an earlier time may still come.
     flushed: Option<(u64, u64)>,
+    /// Likewise values of metrics, and their time: what a call has done is recorded behind it, some of it with the time of its begin.
+    deferred: [Option<MetricValues>; CLASSES],
+    deferred_at: u64,
+    /// Whether there is either.
+    is_waiting: bool,
     /// Whether records are dropped: outside of the rounds to record, or recording is off or has failed.
     is_muted: bool,
     has_failed: bool,
@@ -132,6 +149,9 @@ impl Events {
             time: 0,
             file: None,
             flushed: None,
+            deferred: [None; CLASSES],
+            deferred_at: 0,
+            is_waiting: false,
             is_muted: true,
             has_failed: true,
             moved: TransferredBytes::default(),
@@ -164,6 +184,7 @@ impl Events {
             (*self.header).events = mark.events;
             (*self.header).last_time = mark.time;
         }
+        self.deferred = [None; CLASSES];
         true
     }
 
@@ -275,10 +296,10 @@ impl Events {
 
     /// Appends a record of any length, for those with lists. One that does not fit into a chunk is left out.
     pub(crate) fn long(&mut self, time: u64, id: u8, body: &[u8]) {
-        if self.is_muted || body.len() + RECORD > self.end - CHUNK_HEADER {
+        if self.is_muted || body.len() + (2 + CLASSES) * RECORD > self.end - CHUNK_HEADER {
             return;
         }
-        if self.end - self.at < body.len() + RECORD && !self.flush() {
+        if self.end - self.at < body.len() + (2 + CLASSES) * RECORD && !self.flush() {
             return;
         }
         let Some(at) = self.begin(time) else { return };
@@ -297,7 +318,7 @@ impl Events {
     pub(crate) fn attributes(&mut self, time: u64, list: &[(u32, u8, u64)]) {
         const LIST: u8 = 6;
         // The list and its record have to be in one chunk, without a flush between them.
-        if !self.is_muted && self.end - self.at < 3 * RECORD + list.len() * 20 && !self.flush() {
+        if !self.is_muted && self.end - self.at < (3 + CLASSES) * RECORD + list.len() * 20 && !self.flush() {
             return;
         }
         let Some(at) = self.begin(time) else { return };
@@ -324,7 +345,7 @@ impl Events {
         if self.is_muted {
             return None;
         }
-        if (self.end - self.at < RECORD || self.flushed.is_some()) && !self.make_room(time) {
+        if (self.end - self.at < RECORD || self.is_waiting) && !self.make_room(time) {
             return None;
         }
         // SAFETY: at least `RECORD` bytes are free.
@@ -372,8 +393,16 @@ impl Events {
     /// by now.
     #[cold]
     fn make_room(&mut self, time: u64) -> bool {
-        if self.end - self.at < 2 * RECORD && !self.flush() {
+        // For this record, a flush, and metrics.
+        if self.end - self.at < (2 + CLASSES) * RECORD && !self.flush() {
             return false;
+        }
+        if !self.is_waiting {
+            return true;
+        }
+        self.is_waiting = false;
+        if self.flushed.is_none_or(|(begin, _)| begin >= self.deferred_at) {
+            self.record_deferred(time);
         }
         if let Some((begin, end)) = self.flushed.filter(|&(begin, _)| time >= begin) {
             self.flushed = None;
@@ -386,13 +415,41 @@ impl Events {
                 self.complete(at.add(10));
             }
         }
+        self.record_deferred(time);
+        self.is_waiting = self.flushed.is_some() || self.deferred[0].is_some();
         true
+    }
+
+    /// Records deferred metrics in front of a record at that time, if that is not before theirs. There is room for all.
+    fn record_deferred(&mut self, time: u64) {
+        if time >= self.deferred_at {
+            for MetricValues { class, count, values } in
+                std::mem::take(&mut self.deferred).into_iter().flatten()
+            {
+                record::metric(self, self.deferred_at, class, &values[..count]);
+            }
+        }
+    }
+
+    /// Records values of metrics at that time, in front of the next record at that time or later: some at an earlier one may come
+    /// before. Those of two classes at most; all have the same time.
+    pub(crate) fn defer(&mut self, time: u64, class: u32, values: &[u64]) {
+        let mut kept = MetricValues { class, count: values.len().min(MOST_VALUES), values: [0; MOST_VALUES] };
+        kept.values[..kept.count].copy_from_slice(&values[..kept.count]);
+        if self.deferred.iter().flatten().any(|it| it.class == class) {
+            self.record_deferred(time);
+        }
+        if let Some(free) = self.deferred.iter_mut().find(|it| it.is_none()) {
+            *free = Some(kept);
+            (self.deferred_at, self.is_waiting) = (time, true);
+        }
     }
 
     /// Notes that the recorder delayed the program between these times, which the trace shows as a flush. If
     /// the previous one has not been recorded yet, it is extended.
     pub(crate) fn add_flush(&mut self, begin: u64, end: u64) {
         self.flushed = Some((self.flushed.map_or(begin, |(first, _)| first), end));
+        self.is_waiting = true;
     }
 
     /// Writes out the chunk if it is nearly full. To be called where the time that it takes belongs to no MPI

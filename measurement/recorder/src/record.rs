@@ -137,6 +137,9 @@ pub(crate) fn calling_context_leave(events: &mut Events, time: u64, context: u32
 /// Values of a `Metric` that have room in its record, besides the class and their number.
 pub(crate) const MOST_VALUES: usize = (MOST_FIELDS - 2) / 2;
 
+/// How values of a class of metrics get among the events: [`metric`], or [`Events::defer`].
+pub(crate) type WriteMetric = fn(&mut Events, u64, u32, &[u64]);
+
 /// Records values of the members of a class of metrics, all of them unsigned; at most [`MOST_VALUES`].
 #[inline]
 pub(crate) fn metric(events: &mut Events, time: u64, class: u32, values: &[u64]) {

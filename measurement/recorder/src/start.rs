@@ -197,6 +197,8 @@ fn prepare(
             counters::choose(&settings.counters, |numbers| agree(mpi, communicator, numbers));
         prepared.counters = counters;
         said.iter().filter(|_| rank == 0).for_each(|sentence| crate::say(sentence));
+    } else if rank == 0 && !settings.counters.is_empty() {
+        crate::say("a profile has no counters: these are in traces only");
     }
     Ok((settings, directory, clocks, prepared))
 }

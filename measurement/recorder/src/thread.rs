@@ -276,14 +276,23 @@ impl Thread {
     /// is a record of that now. Not between a list of attributes and its event.
     #[inline(always)]
     pub(crate) fn settle_switches(&mut self, time: u64) -> bool {
-        self.switches.settle(&mut self.events, time)
+        self.switches.settle(&mut self.events, time, record::metric)
     }
 
     /// Records this, and the values of counters, if the recording has some, in front of an event that changes the path.
     #[inline(always)]
     pub(crate) fn settle(&mut self, time: u64) -> bool {
         let was_off = self.settle_switches(time);
-        self.counters.settle(&mut self.events, time);
+        self.counters.settle(&mut self.events, time, record::metric);
+        was_off
+    }
+
+    /// Has the same recorded at the end of a call, behind what the call has done before that, which may be recorded later; returns
+    /// whether the thread was off the processor.
+    #[inline(always)]
+    pub(crate) fn settle_end(&mut self, time: u64) -> bool {
+        let was_off = self.switches.settle(&mut self.events, time, Events::defer);
+        self.counters.settle(&mut self.events, time, Events::defer);
         was_off
     }
 
@@ -321,8 +330,8 @@ impl Thread {
     /// Takes back the enter of a path at the mark, if nothing has been recorded since but, if it `was_off` the processor, that; the
     /// thread was on another path before. Returns whether it was taken back.
     pub(crate) fn take_back(&mut self, path: u32, (mark, before): (Mark, u32), was_off: bool) -> bool {
-        // The enter; counters in front of it, and of the leave; time off the processor.
-        let records = 1 + 2 * u64::from(self.counters.are_recorded()) + u64::from(was_off);
+        // The enter, and counters in front of it. What was settled at the end waits for another record.
+        let records = 1 + u64::from(self.counters.are_recorded());
         let is_taken_back = self.events.rewind(mark, records);
         if is_taken_back {
             self.path = before;
@@ -354,7 +363,7 @@ impl Thread {
 
     /// Records a sample: the thread was found on that path.
     pub(crate) fn sample(&mut self, time: u64, path: u32, generator: u64) {
-        self.counters.settle(&mut self.events, time);
+        self.counters.settle(&mut self.events, time, record::metric);
         let distance = self.change_path(path);
         record::calling_context_sample(&mut self.events, time, path.into(), distance.into(), generator);
         if let Some(counts) = self.counts.as_mut().filter(|_| !self.events.is_muted()) {

@@ -49,7 +49,12 @@ impl Group {
                     libc::mmap(null_mut(), size, libc::PROT_READ, libc::MAP_SHARED, descriptor, 0)
                 };
                 if page == libc::MAP_FAILED {
-                    return Err(io::Error::last_os_error());
+                    return Err(match io::Error::last_os_error() {
+                        cause if cause.raw_os_error() == Some(libc::EPERM) => io::Error::other(
+                            "the limit on locked memory (ulimit -l) leaves no room for their pages",
+                        ),
+                        cause => cause,
+                    });
                 }
                 group.pages[at] = page.cast();
                 group.size += 1;

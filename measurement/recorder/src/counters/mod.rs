@@ -13,7 +13,7 @@ use recording::settings::ProfileMode;
 
 use crate::events::Events;
 use crate::process::Process;
-use crate::record;
+use crate::record::WriteMetric;
 
 use group::Group;
 
@@ -50,10 +50,7 @@ impl Counters {
         match Group::open(events) {
             Ok(group) => Counters { group: Some(group), number: events.len(), has_gaps: false },
             Err(cause) => {
-                process.notice(&format!(
-                    "counters are not recorded of a thread of rank {}: {cause}",
-                    process.rank
-                ));
+                process.notice(&format!("counters are not recorded of a thread: {cause}"));
                 Counters::none()
             }
         }
@@ -66,15 +63,15 @@ impl Counters {
 
     /// Records the values at the next event, which is at that time.
     #[inline(always)]
-    pub(crate) fn settle(&mut self, events: &mut Events, time: u64) {
+    pub(crate) fn settle(&mut self, events: &mut Events, time: u64, write: WriteMetric) {
         if self.group.is_some() && !events.is_muted() {
-            self.record(events, time);
+            self.record(events, time, write);
         }
     }
 
-    fn record(&mut self, events: &mut Events, time: u64) {
+    fn record(&mut self, events: &mut Events, time: u64, write: WriteMetric) {
         match self.group.as_ref().and_then(Group::read) {
-            Some(values) => record::metric(events, time, CLASS, &values[..self.number]),
+            Some(values) => write(events, time, CLASS, &values[..self.number]),
             None => self.has_gaps = true,
         }
     }
@@ -82,10 +79,9 @@ impl Counters {
     /// Says in the journal what is missing.
     pub(crate) fn remark(&self, process: &Process) {
         if self.has_gaps {
-            process.notice(&format!(
-                "rank {}: counters had no values at some events of a thread, so these count with later ones",
-                process.rank
-            ));
+            process.notice(
+                "counters had no values at some events of a thread: what they have counted is with later ones, or missing",
+            );
         }
     }
 }

@@ -13,7 +13,7 @@ use recording::settings::{OffCpu, ProfileMode};
 use crate::clock;
 use crate::events::Events;
 use crate::process::Process;
-use crate::record;
+use crate::record::{self, WriteMetric};
 
 use ring::{Record, Ring};
 
@@ -52,6 +52,8 @@ pub(crate) struct Switches {
     lost: u64,
     /// The recorder's clock and that of the kernel's records, at one moment.
     begin: (u64, u64),
+    /// The kernel's clock and that of the thread's processor time when records were read last.
+    read: (u64, u64),
 }
 
 impl Switches {
@@ -67,6 +69,7 @@ impl Switches {
             recorded: Values::default(),
             lost: 0,
             begin: (0, 0),
+            read: (0, 0),
         }
     }
 
@@ -78,14 +81,13 @@ impl Switches {
         match Ring::open() {
             Ok(ring) => {
                 let head = ring.head();
-                Switches { ring: Some(ring), head, begin: both_clocks(), ..Switches::none() }
+                Switches { ring: Some(ring), head, begin: both_clocks(), read: used(), ..Switches::none() }
             }
             Err(cause) => {
                 if process.settings.off_cpu == OffCpu::On {
                     process.notice(&format!(
-                        "time off the processor is not recorded of a thread of rank {}: the system permits no records of its switches \
-                         ({cause}); see kernel.perf_event_paranoid and the limit on locked memory",
-                        process.rank
+                        "time off the processor is not recorded of a thread: the system permits no records of its switches \
+                         ({cause}); see kernel.perf_event_paranoid and the limit on locked memory"
                     ));
                 }
                 Switches::none()
@@ -100,17 +102,21 @@ impl Switches {
 
     /// Records what has happened until that time, which is that of the next event; returns whether there is a record now.
     #[inline(always)]
-    pub(crate) fn settle(&mut self, events: &mut Events, time: u64) -> bool {
+    pub(crate) fn settle(&mut self, events: &mut Events, time: u64, write: WriteMetric) -> bool {
         // SAFETY: the address is that of a static variable, or of the ring, which is mapped in the process that is recorded.
         // Children of it do not come here.
         let head = unsafe { (*self.head).load(Ordering::Relaxed) };
-        head != self.seen && self.collect(events, time)
+        head != self.seen && self.collect(events, time, write)
     }
 
     #[cold]
-    fn collect(&mut self, events: &mut Events, time: u64) -> bool {
-        let Switches { ring: Some(ring), position, out, left, lost, begin, .. } = self else { return false };
+    fn collect(&mut self, events: &mut Events, time: u64, write: WriteMetric) -> bool {
+        let Switches { ring: Some(ring), position, out, left, lost, begin, read, .. } = self else {
+            return false;
+        };
         let limit = nanoseconds_at(time, *begin);
+        let (lost_before, before) = (*lost, std::mem::replace(read, used()));
+        let is_full = ring.is_full(*position);
         *position = ring.read(*position, |record| {
             // What has ended behind this event is of the next one.
             let is_late = matches!(record, Record::In { time, .. } if time > limit);
@@ -120,10 +126,14 @@ impl Switches {
             !is_late
         });
         self.seen = *position;
+        if is_full || *lost > lost_before {
+            let used = read.1.saturating_sub(before.1);
+            add_missing(left, read.0.saturating_sub(before.0).saturating_sub(used));
+        }
         let values = std::mem::take(left);
         if values != Values::default() && !events.is_muted() {
             self.recorded = values;
-            record::metric(events, time, CLASS, &values);
+            write(events, time, CLASS, &values);
             return true;
         }
         false
@@ -141,9 +151,9 @@ impl Switches {
     pub(crate) fn remark(&self, process: &Process) {
         if self.lost > 0 {
             process.notice(&format!(
-                "rank {}: {} records of switches were lost, as there were too many between two events: the time off the processor is \
-                 a lower bound",
-                process.rank, self.lost
+                "{} records of switches of a thread were lost, as there were too many between two events: how often it was off the \
+                 processor is a lower bound there, and for how long is known from its processor time",
+                self.lost
             ));
         }
     }
@@ -166,6 +176,24 @@ fn take(record: Record, out: &mut Option<Out>, left: &mut Values, lost: &mut u64
             *out = None;
         }
     }
+}
+
+/// Adds what is missing to a time off the processor, by the parts of those records that are known; without any, the thread was blocked.
+fn add_missing(left: &mut Values, off: u64) {
+    let (preempted, blocked) = (left[0], left[1]);
+    let known = u128::from(preempted) + u128::from(blocked);
+    let missing = u128::from(off).saturating_sub(known);
+    let of_preempted = (missing * u128::from(preempted)).checked_div(known).unwrap_or(0);
+    left[0] += of_preempted as u64;
+    left[1] += (missing - of_preempted) as u64;
+}
+
+/// Reads the kernel's clock and that of the thread's processor time, in nanoseconds.
+fn used() -> (u64, u64) {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the time is writable.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    (clock::monotonic(), time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 /// Reads the recorder's clock and that of the kernel's records at one moment.
@@ -214,6 +242,18 @@ mod tests {
         records.into_iter().for_each(|record| take(record, &mut out, &mut left, &mut lost));
         assert_eq!((left, lost), ([8, 30, 2, 1, 1], 3));
         assert_eq!(out, None);
+    }
+
+    #[test]
+    fn time_that_lost_records_leave_out_is_added_by_the_kind_of_the_others() {
+        let mut left = [100, 300, 1, 3, 0];
+        add_missing(&mut left, 1000);
+        assert_eq!(left, [250, 750, 1, 3, 0]);
+        add_missing(&mut left, 900);
+        assert_eq!(left, [250, 750, 1, 3, 0]);
+        let mut left = Values::default();
+        add_missing(&mut left, 50);
+        assert_eq!(left, [0, 50, 0, 0, 0]);
     }
 
     #[test]

@@ -16,6 +16,9 @@ use perf_event_open_sys::perf_event_open;
 /// Pages of records: a power of two, as the kernel wants it. They hold some 680 times off the processor between two events.
 const PAGES: usize = 8;
 
+/// Bytes of the largest record that is written here, that of lost ones.
+const LARGEST: u64 = 48;
+
 /// A record of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Record {
@@ -81,6 +84,13 @@ impl Ring {
     pub(super) fn head(&self) -> *const AtomicU64 {
         // SAFETY: the page is mapped as long as this value exists; only its address is taken.
         unsafe { (&raw const (*self.page).data_head).cast() }
+    }
+
+    /// Whether the kernel may have found no room for records behind that position: it says so with the next one that has room.
+    pub(super) fn is_full(&self, position: u64) -> bool {
+        // SAFETY: the page is mapped, and the kernel writes the head as a whole.
+        let head = unsafe { (*self.head()).load(Ordering::Relaxed) };
+        head.wrapping_sub(position) + 2 * LARGEST > self.size as u64
     }
 
     /// Calls `take` for the records from that position on, until it returns `false` for one, which will come again; returns the

@@ -79,7 +79,7 @@ impl Access {
     pub(crate) fn end_at(&mut self, time: u64) -> u64 {
         self.end = time.max(self.begin);
         if !process::is_forked() {
-            self.thread.settle(self.end);
+            self.thread.settle_end(self.end);
         }
         self.end
     }

@@ -40,25 +40,26 @@ impl Culprit {
     }
 }
 
-/// How much of what the rank with most of a call path has above the mean was time off the processor: preempted or blocked.
+/// Time off the processor, preempted or blocked, of the rank with most of a call path.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct OffExcess {
-    /// Beyond the mean of all ranks.
+    /// All of it there.
     pub time: Ticks,
-    /// The share of what it has above the mean.
+    /// The share of what the rank has above the mean that it explains.
     pub share: f64,
 }
 
 impl Culprit {
-    /// Of those preempted, 0, or blocked, 1; `None` if no rank has more than the mean. Ranks that do not come there count as having
-    /// nothing: others wait for what goes beyond the mean of all.
+    /// Of that preempted, 0, or blocked, 1; `None` if no rank has more than the mean. Explained is what goes beyond the share of their
+    /// time that the other ranks are off the processor there: where all are off as much, who has more to do is off for longer.
     #[expect(clippy::cast_precision_loss)]
     fn off_excess(&self, kind: usize) -> Option<OffExcess> {
         let Sum { work, most, off, off_of_most, .. } = self.sum;
-        let ranks = i64::from(self.of_ranks.max(1));
-        let excess = most.saturating_sub(work / ranks);
-        let time = off_of_most[kind].saturating_sub(off[kind] / ranks).clamp(0, excess.max(0));
-        (excess > 0).then(|| OffExcess { time, share: time as f64 / excess as f64 })
+        let excess = most as f64 - work as f64 / f64::from(self.of_ranks.max(1));
+        let (time, others) = (off_of_most[kind], off[kind].saturating_sub(off_of_most[kind]));
+        let share_of_others = others as f64 / work.saturating_sub(most).max(1) as f64;
+        let explained = time as f64 - most as f64 * share_of_others.clamp(0.0, 1.0);
+        (excess >= 1.0).then(|| OffExcess { time, share: (explained / excess).clamp(0.0, 1.0) })
     }
 }
 
@@ -207,25 +208,25 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
         Field {
             name: "preempted",
             kind: Type::Time,
-            about: "of what the rank with most of it has above the mean of all, the time in which others had its processor; absent where the trace does not tell it",
+            about: "time of the rank with most of it in which others had its processor; absent where the trace does not tell it",
             of: Of::Whole(|it| it.off_time(0)),
         },
         Field {
             name: "preempted_share",
             kind: Type::Number,
-            about: "the share of that",
+            about: "the share of what it has above the mean of all that this explains: what goes beyond the share of time in which other ranks are preempted there",
             of: Of::Number(|it| it.off_share(0)),
         },
         Field {
             name: "blocked",
             kind: Type::Time,
-            about: "likewise the time in which it waited in the system",
+            about: "likewise time in which it waited in the system",
             of: Of::Whole(|it| it.off_time(1)),
         },
         Field {
             name: "blocked_share",
             kind: Type::Number,
-            about: "the share of that",
+            about: "the share of what it has above the mean that this explains",
             of: Of::Number(|it| it.off_share(1)),
         },
         Field {

@@ -98,6 +98,17 @@ fn rank_beside_others_on_its_processor_is_preempted_and_one_that_sleeps_is_block
     let culprit = said.split("Who made others wait").nth(1).unwrap();
     let first = culprit.split("% more work than the mean").nth(1).unwrap();
     assert!(first.contains("% of it not running: others had its processor"), "{}", analysis.stdout);
+}
+
+#[test]
+fn rank_that_others_wait_for_since_it_lacks_its_processor_is_advised_to_get_it() {
+    let Some((subject, ended)) = recorded("off_cpu_beside", &["beside"]) else { return };
+    let told = told(&ended);
+    let [busy, free] = [0, 1].map(|rank| told[&("work".into(), rank)]);
+    // Both ranks compute as much. Where there is one processor for both, or others are busy, both lack it.
+    if free.wall > 1.1 * free.processor || busy.wall < 1.5 * busy.processor {
+        return;
+    }
     let advice = advised(&subject);
     assert_eq!(advice.first().map(String::as_str), Some("work/preempted"), "{advice:?}");
 }
@@ -139,16 +150,17 @@ fn threads_beyond_the_limit_of_locked_memory_go_without_and_nobody_is_told_unles
 }
 
 #[test]
-fn switches_beyond_the_buffer_are_said_to_be_lost_and_the_rest_is_a_lower_bound() {
+fn switches_beyond_the_buffer_are_said_to_be_lost_and_their_time_is_known_all_the_same() {
     let Some((subject, ended)) = recorded("off_cpu_often", &["often"]) else { return };
-    assert!(ended.stderr.contains("records of switches were lost"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("records of switches of a thread were lost"), "{}", ended.stderr);
     analyze(&subject.experiment, &subject.folder).expect_success();
     let report = NamedReport::read(&subject.experiment);
     let told = told(&ended)[&("rest".into(), 1)];
     let found = |metric: &str| report.value(metric, &report.within("rest"), 1);
     assert!(told.blockings >= 2900.0 && (100.0..told.blockings).contains(&found("blockings")), "{told:?}");
-    let blocked = found("off_cpu_blocked");
-    assert!(blocked > 0.0 && blocked < told.wall - told.processor, "{blocked} s, {told:?}");
+    let (off, expected) = (found("off_cpu"), told.wall - told.processor);
+    assert!((off - expected).abs() < 0.003 + 0.05 * expected, "{off} s, {told:?}");
+    assert!(found("off_cpu_blocked") > 0.5 * off);
 }
 
 #[test]

@@ -133,9 +133,15 @@ pub(crate) fn counters(variables: &Variables) -> std::result::Result<Option<Stri
 }
 
 /// Returns what there is to say about counters that our recorder is asked for, but does not have.
-pub(crate) fn without_counters(variables: &Variables) -> Vec<String> {
+pub(crate) fn without_counters(variables: &Variables, choices: &Choices) -> Vec<String> {
     let [papi, _, usage] = METRICS;
-    let unknown = counters(variables).err().map(|problem| format!("{papi} is ignored: it has {problem}"));
+    let unknown = match counters(variables) {
+        Err(problem) => Some(format!("{papi} is ignored: it has {problem}")),
+        Ok(Some(_)) if choices.mode == Mode::Profile => {
+            Some(format!("{papi} is ignored: counters are in traces (-t), not in profiles"))
+        }
+        Ok(_) => None,
+    };
     let usage = get(variables, usage).map(|_| {
         format!("{usage} is ignored: replay-record has what threads have used in all, by their ends")
     });
@@ -238,13 +244,19 @@ mod tests {
             "replay-record does not need SCOREP_TOTAL_MEMORY, SCOREP_VERBOSE",
         ];
         assert_eq!(said, expected);
-        let lines = without_counters(&of(&variables));
+        let without = |line: &str, variables: &[(&str, &str)]| {
+            without_counters(&of(variables), &chosen(line, variables))
+        };
+        let lines = without("-t a", &variables);
         assert!(
             lines[0].starts_with("SCOREP_METRIC_PAPI is ignored: it has x, expected cycles, "),
             "{lines:?}"
         );
         assert!(lines[1].starts_with("SCOREP_METRIC_RUSAGE is ignored: "), "{lines:?}");
-        assert!(without_counters(&of(&[])).is_empty());
+        assert!(without("-t a", &[]).is_empty());
+        let papi = [("SCOREP_METRIC_PAPI", "PAPI_TOT_INS")];
+        assert!(without("-t a", &papi).is_empty());
+        assert!(without("-s a", &papi)[0].ends_with("counters are in traces (-t), not in profiles"));
     }
 
     #[test]
@@ -252,7 +264,6 @@ mod tests {
         let variables =
             [("SCOREP_METRIC_PAPI", "PAPI_TOT_INS:PAPI_TOT_CYC"), ("SCOREP_METRIC_PAPI_SEP", ":")];
         assert_eq!(counters(&of(&variables)), Ok(Some("PAPI_TOT_INS,PAPI_TOT_CYC".into())));
-        assert!(without_counters(&of(&variables)).is_empty());
         assert_eq!(counters(&of(&[])), Ok(None));
     }
 

@@ -8,6 +8,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use recording::scorep::PROFILING;
+
 use crate::choices::{Choices, Mode, without_counters};
 use crate::directory::Names;
 use crate::error::{Error, NO_REPORT, Result, print, say};
@@ -37,7 +39,8 @@ pub(crate) fn run(options: &Options, places: &Places) -> Result<u8> {
         .collect::<Result<_>>()?;
     let mut said = BTreeSet::new();
     for plan in &plans {
-        let of_counters = without_counters(&plan.variables).into_iter().filter(|_| plan.is_recorded());
+        let of_counters = without_counters(&plan.variables, &plan.choices).into_iter();
+        let of_counters = of_counters.filter(|_| plan.is_recorded());
         let remarks = plan.choices.remarks.iter().cloned().chain(of_counters);
         remarks.filter(|remark| said.insert(remark.clone())).for_each(|remark| say(&remark));
     }
@@ -159,7 +162,11 @@ impl<'o> Plan<'o> {
         let analyze = analyzer.filter(|_| choices.analyzes).map(|scout| {
             Step::analyze(self.launch.as_ref(), choices, &directory, (scout.as_os_str(), self.configuration))
         });
-        let chosen = crate::steps::chosen(&launch, choices, &directory);
+        let mut chosen = crate::steps::chosen(&launch, choices, &directory);
+        if !self.has_scorep() {
+            // Our recorder makes a profile or a trace.
+            chosen.insert(PROFILING.name.into(), (choices.mode == Mode::Profile).to_string());
+        }
         Run {
             directory,
             measure,

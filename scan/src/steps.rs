@@ -72,7 +72,7 @@ impl Step {
         if let Some(filter) = &choices.filter {
             words.extend(["--filter".into(), launch.reached(filter).into()]);
         }
-        if let Some(counters) = &choices.counters {
+        if let Some(counters) = choices.counters.as_ref().filter(|_| choices.mode == Mode::Trace) {
             words.extend(["--counters".into(), counters.into()]);
         }
         Step::new(launch.with(&words), configuration)

@@ -117,7 +117,7 @@ fn trace_is_recorded_and_analysed_with_the_launcher() {
             && lines[1].ends_with("/scout.replay scorep_app_2_trace/traces.otf2")
     );
     let done =
-        site.scan(line, &[("SCAN_ANALYZE_OPTS", "--no-statistics"), ("SCOREP_METRIC_PAPI", "PAPI_TOT_CYC")]);
+        site.scan(line, &[("SCAN_ANALYZE_OPTS", "--no-statistics"), ("SCOREP_METRIC_PAPI", "PAPI_FP_OPS")]);
     expect(&done, 0);
     assert!(done.stderr.contains("replay-scan: SCOREP_METRIC_PAPI is ignored"), "{}", done.stderr);
     for name in

@@ -100,10 +100,10 @@ fn value(report: &NamedReport, metric: &str, function: &str) -> f64 {
     (0..report.locations()).map(|location| report.value(metric, &paths, location)).sum()
 }
 
-/// The time in which threads are in the region `delay` of a function.
+/// The time in which threads are in the region `delay` of a function, without that of threads that are idle meanwhile.
 fn delays(report: &NamedReport, function: &str) -> f64 {
     let paths = report.select(|path| path.contains(&format!("/{function}/")) && path.ends_with("/delay"));
-    (0..report.locations()).map(|location| report.value("time", &paths, location)).sum()
+    (0..report.locations()).map(|location| report.value("execution", &paths, location)).sum()
 }
 
 /// What is wrong with the waits of a program: function, metric, and the wait as a multiple of the delays there.

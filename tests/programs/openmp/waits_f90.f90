@@ -1,6 +1,6 @@
 ! The threads of a team wait for one that sleeps, and for each other at a lock and a critical section.
 ! RANKS: 2
-! FLAGS: -fopenmp
+! FLAGS: -fopenmp -fno-inline -fno-optimize-sibling-calls
 program waits_f90
     use mpi
     use omp_lib

@@ -315,6 +315,7 @@ fn sources(language: &str) -> Vec<String> {
         "changes",
         "advice",
         "files",
+        "openmp",
         "switches",
         "counters",
         "tutorial",

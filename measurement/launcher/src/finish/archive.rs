@@ -95,14 +95,16 @@ pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Er
             program.iter().chain(*texts).map(|text| strings.number(text).into()).collect()
         })
         .collect();
+    let classes = Numbers::from([(CLASS, counters::class(content.locations))]);
+    let metrics = sparse_table(MappingType::Metric, &classes);
     for (at, (location, process)) in content.locations.iter().zip(content.process_of).enumerate() {
         let mut local = archive.local_definitions(location.reference)?;
         if let Some(process) = *process {
             let contexts: &[u32] = if content.has_contexts { &content.contexts.of[at] } else { &[] };
-            let classes = Numbers::from([(CLASS, counters::class(content.locations))]);
-            let metrics = sparse_table(MappingType::Metric, &classes).filter(|_| location.has_counters);
-            let tables = tables(&numbers[process], &content.shared.of[process], contexts);
-            for table in tables.into_iter().chain(metrics) {
+            for table in tables(&numbers[process], &content.shared.of[process], contexts) {
+                local.write(table.definition())?;
+            }
+            if let Some(table) = metrics.as_ref().filter(|_| location.has_counters) {
                 local.write(table.definition())?;
             }
             for at in &content.clock.offsets[process] {

@@ -1,9 +1,9 @@
 //! Definitions of counters (site.md, 5.2): the class of metrics that events have values of, as Score-P defines it.
 
 use super::archive::{DefinitionList, LocationDefinition};
+use super::metric_class::{Class, Member, OTHER, PAPI};
 use super::strings::Strings;
 use model::off_cpu::MEMBERS;
-use otf2::{Definition, List, ValueType};
 use recording::counters::{CLASS, MOST};
 use recording::journal::CounterDefinition;
 
@@ -37,36 +37,19 @@ pub(super) fn define(
     if counters.is_empty() || !locations.iter().any(|location| location.has_counters) {
         return;
     }
-    // OTF2's enumerations: of MetricType, MetricMode, Base, MetricOccurrence, RecorderKind.
-    const OTHER: u8 = 0;
-    const PAPI: u8 = 1;
     const ACCUMULATED_START: u8 = 0;
-    const DECIMAL: u8 = 1;
     const SYNCHRONOUS_STRICT: u8 = 0;
-    const CPU: u8 = 2;
     let first = if has_switches(locations) { MEMBERS.len() } else { 0 };
-    let references = &REFERENCES[first..first + counters.len()];
-    for (&reference, counter) in references.iter().zip(counters) {
-        records.add(Definition::MetricMember {
-            reference,
-            name: strings.number(&counter.name),
-            description: strings.number(""),
-            metric_type: if counter.is_software { OTHER } else { PAPI },
-            metric_mode: ACCUMULATED_START,
-            value_type: ValueType::UINT64,
-            base: DECIMAL,
-            exponent: if counter.is_time { -9 } else { 0 },
-            unit: strings.number(if counter.is_time { "s" } else { "#" }),
-        });
-    }
-    let class = class(locations);
-    records.add(Definition::MetricClass {
-        reference: class,
-        metric_members: List::from(references),
-        metric_occurrence: SYNCHRONOUS_STRICT,
-        recorder_kind: CPU,
+    let class = Class {
+        reference: class(locations),
+        members: &REFERENCES[first..first + counters.len()],
+        occurrence: SYNCHRONOUS_STRICT,
+        mode: ACCUMULATED_START,
+    };
+    let members = counters.iter().map(|CounterDefinition { name, is_software, is_time }| {
+        let metric_type = if *is_software { OTHER } else { PAPI };
+        Member { name, description: "", metric_type, is_time: *is_time }
     });
-    for location in locations.iter().filter(|location| location.has_counters) {
-        records.add(Definition::MetricClassRecorder { metric: class, recorder: location.reference });
-    }
+    let recorders = locations.iter().filter(|location| location.has_counters);
+    class.define(members, recorders, strings, records);
 }

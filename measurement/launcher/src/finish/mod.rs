@@ -12,7 +12,7 @@
 //! | say which iterations are recorded, and how long all took | `iterations`, `loop_times` |
 //! | fit the records of events to the tree | `tree`, `distances`, `enter_leave`, `records` |
 //! | end the copy of a running program | `copies` |
-//! | write definitions, and the anchor | `strings`, `archive`, `off_cpu`, `counters` |
+//! | write definitions, and the anchor | `strings`, `archive`, `off_cpu`, `counters`, `metric_class` |
 //! | or, from counts, a report | `profile` |
 //!
 //! Everything before the anchor can be done again after an interruption, with the same result; its input is
@@ -36,6 +36,7 @@ mod journals;
 mod lock;
 mod loop_times;
 mod members;
+mod metric_class;
 mod modules;
 mod notices;
 mod off_cpu;

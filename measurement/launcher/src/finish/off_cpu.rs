@@ -2,9 +2,10 @@
 //! of the machine, as properties of their locations.
 
 use super::archive::{DefinitionList, LocationDefinition};
+use super::metric_class::{Class, Member, OTHER};
 use super::strings::Strings;
 use model::off_cpu::MEMBERS;
-use otf2::{Definition, List, Value, ValueType};
+use otf2::{Definition, Value, ValueType};
 use recording::journal::ThreadUsage;
 use recording::off_cpu::CLASS;
 
@@ -19,12 +20,9 @@ pub(super) fn define(
     records: &mut DefinitionList<'_>,
 ) {
     if locations.iter().any(|location| location.has_switches) {
-        class(strings, records);
+        class(locations, strings, records);
     }
     for location in locations {
-        if location.has_switches {
-            records.add(Definition::MetricClassRecorder { metric: CLASS, recorder: location.reference });
-        }
         for (name, number) in location.usage.iter().flat_map(properties) {
             let (name, value) = (strings.number(name), Value::new(ValueType::UINT64, number));
             records.add(Definition::LocationProperty { location: location.reference, name, value });
@@ -32,32 +30,20 @@ pub(super) fn define(
     }
 }
 
-fn class(strings: &mut Strings, records: &mut DefinitionList<'_>) {
-    // OTF2's enumerations: of MetricType, MetricMode, Base, MetricOccurrence, RecorderKind.
-    const OTHER: u8 = 0;
+fn class(locations: &[LocationDefinition], strings: &mut Strings, records: &mut DefinitionList<'_>) {
+    // OTF2's enumerations: of MetricMode, MetricOccurrence.
     const ACCUMULATED_POINT: u8 = 16;
-    const DECIMAL: u8 = 1;
     const SYNCHRONOUS: u8 = 1;
-    const CPU: u8 = 2;
-    for (&reference, member) in REFERENCES.iter().zip(&MEMBERS) {
-        records.add(Definition::MetricMember {
-            reference,
-            name: strings.number(member.name),
-            description: strings.number(member.description),
-            metric_type: OTHER,
-            metric_mode: ACCUMULATED_POINT,
-            value_type: ValueType::UINT64,
-            base: DECIMAL,
-            exponent: if member.is_time { -9 } else { 0 },
-            unit: strings.number(if member.is_time { "s" } else { "#" }),
-        });
-    }
-    records.add(Definition::MetricClass {
-        reference: CLASS,
-        metric_members: List::from(REFERENCES),
-        metric_occurrence: SYNCHRONOUS,
-        recorder_kind: CPU,
+    let class =
+        Class { reference: CLASS, members: REFERENCES, occurrence: SYNCHRONOUS, mode: ACCUMULATED_POINT };
+    let members = MEMBERS.iter().map(|&model::off_cpu::Member { name, description, is_time }| Member {
+        name,
+        description,
+        metric_type: OTHER,
+        is_time,
     });
+    let recorders = locations.iter().filter(|location| location.has_switches);
+    class.define(members, recorders, strings, records);
 }
 
 /// Returns the properties of a location: names, with units, and values.

@@ -3,7 +3,7 @@
 
 use model::off_cpu::MEMBERS;
 use model::{CountsSince, Definitions, Ticks};
-use otf2::{List, MappingType, Mappings, MetricValue, ValueType};
+use otf2::{List, MetricValue, ValueType};
 use patterns::{Metric, Source, Unit};
 
 use super::process::ProcessWalk;
@@ -113,19 +113,11 @@ impl LastValues {
 }
 
 impl ProcessWalk<'_> {
-    /// Takes values of counters of a thread at the event that comes next.
-    pub(super) fn take_counted(
-        &mut self,
-        thread: usize,
-        mappings: &Mappings,
-        metric: u32,
-        values: List<'_, MetricValue, u8>,
-    ) {
+    /// Takes values of a class of metrics, by its position: counters of a thread at the event that comes next.
+    pub(super) fn take_counted(&mut self, thread: usize, class: usize, values: List<'_, MetricValue, u8>) {
         let (Some(known), Some(metrics)) = (&self.trace.reported_counters, &self.metrics.counters) else {
             return;
         };
-        let class = u64::from(mappings.global(MappingType::Metric, metric));
-        let Some(class) = self.trace.definitions.metric_classes.position(class) else { return };
         let state = &mut self.threads[thread];
         let row = state.stack.last().filter(|_| state.counts(state.now)).map(|frame| frame.row);
         let mut goes_back = None;

@@ -1,7 +1,7 @@
 //! Counters of the processor: instructions and cycles of the main thread by row, where the trace has them (what-if 5.3).
 
 use model::{Counting, CountsSince, Definitions};
-use otf2::{List, MappingType, Mappings, MetricValue, ValueType};
+use otf2::{List, MetricValue, ValueType};
 
 use super::process::ProcessWalk;
 use super::thread::Thread;
@@ -100,18 +100,13 @@ impl Counters {
 }
 
 impl ProcessWalk<'_> {
-    /// Takes the values of metrics of the main thread.
-    pub(super) fn take_metrics(
-        &mut self,
-        thread: usize,
-        mappings: &Mappings,
-        metric: u32,
-        values: List<'_, MetricValue, u8>,
-    ) {
+    /// Takes the values of a class of metrics, by its position, of the main thread.
+    pub(super) fn take_metrics(&mut self, thread: usize, class: usize, values: List<'_, MetricValue, u8>) {
         let Some(known) = self.trace.counters.as_ref().filter(|_| thread == 0) else { return };
-        let class = u64::from(mappings.global(MappingType::Metric, metric));
-        let places = self.trace.definitions.metric_classes.position(class).map(|at| known.places[at]);
-        let Some(places) = places.filter(|places| places.iter().any(Option::is_some)) else { return };
+        let places = known.places[class];
+        if places.iter().all(Option::is_none) {
+            return;
+        }
         let Thread { stack, .. } = &self.threads[thread];
         let row = stack.last().map(|frame| frame.row);
         let counters = self.main.counters.get_or_insert_default();

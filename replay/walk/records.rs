@@ -306,9 +306,12 @@ impl ProcessWalk<'_> {
                 self.complete_transfer(thread, mappings, (handle, matching_id), time);
             }
             Event::Metric { metric, metric_values } => {
-                self.take_metrics(thread, mappings, metric, metric_values);
-                self.take_switches(thread, mappings, metric, metric_values);
-                self.take_counted(thread, mappings, metric, metric_values);
+                let class = u64::from(mappings.global(MappingType::Metric, metric));
+                if let Some(class) = self.trace.definitions.metric_classes.position(class) {
+                    self.take_metrics(thread, class, metric_values);
+                    self.take_switches(thread, class, metric_values);
+                    self.take_counted(thread, class, metric_values);
+                }
                 self.threads[thread].ignore();
             }
             Event::ParameterString { .. }

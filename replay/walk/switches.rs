@@ -3,7 +3,7 @@
 
 use model::off_cpu::MEMBERS;
 use model::{CountsSince, Definitions, Ticks};
-use otf2::{List, MappingType, Mappings, MetricValue, ValueType};
+use otf2::{List, MetricValue, ValueType};
 
 use super::process::ProcessWalk;
 use crate::severity::amount;
@@ -60,24 +60,16 @@ fn ticks(value: u64, digits: u32, resolution: u64) -> Ticks {
 }
 
 impl ProcessWalk<'_> {
-    /// Takes values of time off the processor of a thread.
-    pub(super) fn take_switches(
-        &mut self,
-        thread: usize,
-        mappings: &Mappings,
-        metric: u32,
-        values: List<'_, MetricValue, u8>,
-    ) {
+    /// Takes values of a class of metrics, by its position: time off the processor of a thread.
+    pub(super) fn take_switches(&mut self, thread: usize, class: usize, values: List<'_, MetricValue, u8>) {
         let (Some(known), Some(metrics)) = (&self.trace.switches, self.metrics.off_cpu) else { return };
-        let class = u64::from(mappings.global(MappingType::Metric, metric));
-        let Some(at) = self.trace.definitions.metric_classes.position(class) else { return };
         let resolution = self.trace.definitions.clock.resolution;
         let thread = &mut self.threads[thread];
         let Some(row) = thread.stack.last().filter(|_| thread.counts(thread.now)).map(|frame| frame.row)
         else {
             return;
         };
-        for (value, place) in values.iter().zip(&known.places[at]) {
+        for (value, place) in values.iter().zip(&known.places[class]) {
             let Some(place) = place.filter(|_| value.kind == ValueType::UINT64) else { continue };
             let amount = match MEMBERS[place.member].is_time {
                 true => ticks(value.bits, place.digits, resolution),

@@ -462,8 +462,15 @@ impl<'t> ProcessWalk<'t> {
                 }
             }
             severities.push(thread.finish(time, visits));
-            timelines.extend(thread.timeline.take().map(|timeline| timeline.finish()));
-            steps.extend(thread.steps.take().map(|steps| steps.finish()));
+            // Lists that grow by themselves have room for four, and most processes have one thread.
+            if let Some(timeline) = thread.timeline.take() {
+                timelines.reserve_exact(count - number);
+                timelines.push(timeline.finish());
+            }
+            if let Some(of_location) = thread.steps.take() {
+                steps.reserve_exact(count - number);
+                steps.push(of_location.finish());
+            }
             if let Some(mut noted) = thread.noted.take() {
                 noted.pieces.shrink();
                 notes.push(noted.notes);

@@ -38,6 +38,9 @@ fn computed(ended: &Ended) -> BTreeMap<usize, f64> {
 }
 
 /// Checks the counters of both ranks, for so many rounds that are recorded.
+///
+/// The program measures the time of its thread that the scheduler knows, the counter also what interrupts and other machines on the
+/// same processor take of it: the time of a counter is at least the program's, and at most that of the region.
 fn expect_counted(report: &NamedReport, ended: &Ended, share: f64, rounds: f64) {
     for (rank, seconds) in computed(ended) {
         let of = |metric: &str, region: &str| report.value(metric, &report.within(region), rank);
@@ -46,7 +49,10 @@ fn expect_counted(report: &NamedReport, ended: &Ended, share: f64, rounds: f64) 
         assert!((1000.0 * rounds..=1000.0 * rounds + 4.0).contains(&touched), "{touched}");
         assert!(of("page_faults", "again") <= 4.0);
         let (counted, told) = (of("task_clock", "compute"), seconds * share);
-        assert!((counted - told).abs() < 0.002 * rounds + 0.05 * told, "{counted} s, {told} s told");
+        let elapsed = of("time", "compute");
+        assert!(counted > 0.95 * told - 0.002 * rounds, "{counted} s, {told} s told");
+        assert!(counted < elapsed + 0.002 * rounds, "{counted} s in {elapsed} s");
+        assert!(of("task_clock", "again") < 0.5 * counted);
     }
 }
 

@@ -93,6 +93,9 @@ fn quoted(key: &str, value: &str) -> String {
     format!("IOR_HINT__MPI__{name}={value}")
 }
 
+/// The part of the bytes of a phase that a line may miss or add without a remark: one in so many.
+const NEAR: u64 = 100;
+
 /// Commands for each operation of the pattern of a phase, and remarks on what they do not reproduce, sorted. There are none if no data
 /// moves. `reads_others` says that most bytes read were written by other ranks.
 pub fn commands(phase: &Phase, reads_others: bool) -> (Vec<Command>, Vec<String>) {
@@ -113,6 +116,10 @@ pub fn commands(phase: &Phase, reads_others: bool) -> (Vec<Command>, Vec<String>
         }
         if transfer != position.rs {
             remarks.insert(format!("{} rounded up to {transfer}", position.rs));
+        }
+        let moved = phase.np.saturating_mul(phase.rep).saturating_mul(transfer);
+        if moved.abs_diff(position.bytes) > position.bytes / NEAR {
+            remarks.insert(format!("moves {moved} bytes, the phase {}", position.bytes));
         }
         if access.layer == Layer::Isoc {
             remarks.insert("buffered in the program: reproduced without the buffer".to_owned());

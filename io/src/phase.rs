@@ -67,8 +67,10 @@ pub struct Phase {
     pub per_process: bool,
     /// How often the pattern comes at most members; of equally many that of the first one.
     pub rep: u64,
-    /// Whether all members that move data do so with equal sizes and equally often.
-    pub uniform: bool,
+    /// Whether all members that move data do so with requests of equal sizes.
+    pub same_sizes: bool,
+    /// Whether they do so equally often.
+    pub same_rep: bool,
     /// Bytes moved.
     pub weight: u64,
     /// Number of operations.
@@ -152,8 +154,9 @@ fn phase(key: Key, mut members: Vec<Simple>) -> Option<Phase> {
     members.sort_by_key(|member| member.rank);
     let (lowest, moving) = (members.first()?, || members.iter().filter(|member| member.bytes() > 0));
     let np = count(moving().count());
-    let shapes: BTreeSet<(u64, Vec<u64>)> =
-        moving().map(|it| (it.rep, it.lanes.iter().map(|lane| lane.size).collect())).collect();
+    let sizes: BTreeSet<Vec<u64>> =
+        moving().map(|it| it.lanes.iter().map(|lane| lane.size).collect()).collect();
+    let reps: BTreeSet<u64> = moving().map(|it| it.rep).collect();
     let (mode, disp, holes) = access_mode(&members);
     let files: BTreeSet<u32> = members.iter().map(|member| member.file).collect();
     let is_view_known = members.iter().all(|member| member.is_view_known);
@@ -190,7 +193,8 @@ fn phase(key: Key, mut members: Vec<Simple>) -> Option<Phase> {
         np,
         per_process,
         rep,
-        uniform: shapes.len() <= 1,
+        same_sizes: sizes.len() <= 1,
+        same_rep: reps.len() <= 1,
         weight: sum(members.iter().map(Simple::bytes)),
         operations: sum(members.iter().map(Simple::operations)),
         mode,

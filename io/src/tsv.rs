@@ -35,7 +35,9 @@ fn line(model: &Model, family: &Family, phase: &Phase) -> Vec<String> {
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_owned());
     let none = Lines::default();
     let ior = model.ior.get(&family.first).unwrap_or(&none);
-    let rs = number(|it| it.rs) + if phase.uniform { "" } else { "~" };
+    // Where ranks differ, it is the mean of them, and the most frequent number of repetitions.
+    let about = |is_same: bool| if is_same { "" } else { "~" };
+    let rs = number(|it| it.rs) + about(phase.same_sizes);
     let mut fields = vec![
         family.numbers.to_string(),
         family.first.to_string(),
@@ -51,7 +53,7 @@ fn line(model: &Model, family: &Family, phase: &Phase) -> Vec<String> {
         phase.mode.name().to_owned(),
         phase.members.to_string(),
         phase.np.to_string(),
-        phase.rep.to_string(),
+        phase.rep.to_string() + about(phase.same_rep),
         rs,
         number(|it| it.least),
         number(|it| it.most),

@@ -156,7 +156,7 @@ fn all_classes_have_as_many_phases_as_dumps_and_one_for_reading() {
 fn class_d_has_the_papers_request_sizes_and_offsets() {
     for (np, rs) in [(36, 75_463_680), (64, 42_448_320)] {
         let (phases, families) = btio('D', np, How::Full, GAP);
-        assert!(phases.iter().all(|phase| phase.positions[0].rs == rs && phase.uniform));
+        assert!(phases.iter().all(|phase| phase.positions[0].rs == rs && phase.same_sizes && phase.same_rep));
         let step = rs as i64;
         assert_eq!(families[0].view, Origin::Linear { start: 0, rank: 0, occurrence: step });
         // The paper's Table 2: rs·idP + rs·(ph − 1) + rs·(np − 1)·(ph − 1).
@@ -165,7 +165,10 @@ fn class_d_has_the_papers_request_sizes_and_offsets() {
     }
     let (phases, families) = btio('D', 121, How::Full, GAP);
     assert_eq!(numbers(&families), ["1-50", "51"]);
-    assert_eq!((phases[0].positions[0].rs, phases[0].uniform), (22_452_004, false));
+    assert_eq!(
+        (phases[0].positions[0].rs, phases[0].same_sizes, phases[0].same_rep),
+        (22_452_004, false, true)
+    );
     assert_eq!((phases[0].positions[0].least, phases[0].positions[0].most), (22_451_600, 22_456_080));
 }
 

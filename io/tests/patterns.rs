@@ -96,6 +96,19 @@ fn blocks_that_take_turns_are_segments() {
 }
 
 #[test]
+fn lines_that_move_other_bytes_than_ranks_with_unlike_work_say_so() {
+    let most = |rank| if rank == 3 { 40 } else { 10 };
+    let all =
+        (0..NP).flat_map(|rank| (0..most(rank)).map(move |at| request(rank, at, (rank * 40 + at) * RS)));
+    let (phases, families) = model(all);
+    let phase = &phases[0];
+    assert_eq!((phase.same_sizes, phase.same_rep, phase.rep, families.len()), (true, false, 10, 1));
+    let (lines, remarks) = commands(phase, false);
+    assert_eq!(lines[0].to_string(), "ior -a MPIIO -N 4 -b 10485760 -t 1048576 -s 1 -w -k -o FILE");
+    assert_eq!(remarks, ["moves 41943040 bytes, the phase 73400320"]);
+}
+
+#[test]
 fn writing_and_reading_in_turn_is_one_pattern() {
     let pair = |rank, at| {
         let write = request(rank, 2 * at, (rank * REP + at) * RS);

@@ -95,7 +95,7 @@ impl IoModel {
     fn line(&self, family: &Family, phase: &Phase) -> [String; 8] {
         let count = if family.count > 1 { format!("{} × ", family.count) } else { String::new() };
         let rs: Vec<String> = phase.positions.iter().map(|it| size(it.rs)).collect();
-        let about = if phase.uniform { "" } else { "~" };
+        let about = |is_same: bool| if is_same { "" } else { "~" };
         let seconds = self.seconds(family.time);
         let rate = if seconds > 0.0 {
             format!("{}/s", decimal(family.weight as f64 / seconds))
@@ -107,7 +107,13 @@ impl IoModel {
             name(&phase.key.family),
             what(phase),
             phase.np.to_string(),
-            format!("{count}{} × {about}{}", phase.rep, rs.join("+")),
+            format!(
+                "{count}{}{} × {}{}",
+                about(phase.same_rep),
+                phase.rep,
+                about(phase.same_sizes),
+                rs.join("+")
+            ),
             size(family.weight),
             format!("{seconds:.3} s"),
             rate,

@@ -16,6 +16,7 @@
 //! walk.create(1, &Opening {
 //!     file: 0, layer: Layer::Mpi, members: Some(1), append: false, size: None, direct: false, hints: None, has_views: true,
 //!     is_nested: false,
+//!     was_open: false,
 //! });
 //! let id = Id { location: 0, handle: 1, number: 0 };
 //! for time in [0, 10] {

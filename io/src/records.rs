@@ -35,6 +35,8 @@ pub struct Opening<'a> {
     /// Whether a library opens the file within an opening that the program has asked for. It is none of its own: how many there
     /// are differs between ranks and libraries.
     pub is_nested: bool,
+    /// Whether it was open before the first record. Then it is unknown where its pointer is until something tells.
+    pub was_open: bool,
 }
 
 /// From where a seek counts.

@@ -84,14 +84,20 @@ impl Walk {
             completing: None,
         });
         file.openings += u64::from(!opening.is_nested);
-        file.opened.extend((!opening.is_nested).then(Opened::default));
-        file.facts.opens += u64::from(!opening.is_nested);
+        // Nobody knows what was done by one that was made before.
+        let opened = Opened { is_used: opening.was_open, time: 0 };
+        file.opened.extend((!opening.is_nested).then_some(opened));
+        file.facts.opens += u64::from(!opening.is_nested && !opening.was_open);
         file.facts.members = file.facts.members.max(opening.members);
         file.facts.size = file.facts.size.max(opening.size);
         file.facts.hints.extend(opening.hints.map(str::to_owned));
         let manner =
             Manner { direct: opening.direct, preallocated: false, hints: opening.hints.map(str::to_owned) };
-        let pointer = if opening.append { opening.size } else { Some(0) };
+        let pointer = match opening {
+            Opening { was_open: true, .. } => None,
+            Opening { append: true, size, .. } => *size,
+            _ => Some(0),
+        };
         let description = Description {
             handles: 1,
             opening: file.openings,

@@ -101,6 +101,7 @@ fn walked(rank: u32, events: &[Event], gap: u64) -> Walked {
                     hints: Some("cb_nodes=1"),
                     has_views,
                     is_nested: false,
+                    was_open: false,
                 };
                 walk.create(handle, &opening);
             }

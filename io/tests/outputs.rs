@@ -26,6 +26,7 @@ fn model() -> Model {
                 hints: Some("cb_nodes=1"),
                 has_views: true,
                 is_nested: false,
+                was_open: false,
             },
         );
         let text = "r(0,2097152,b1048576)";

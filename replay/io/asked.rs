@@ -26,6 +26,8 @@ pub struct Asked {
     pub(super) world: Option<usize>,
     /// Whether views are recorded.
     pub(super) has_views: bool,
+    /// Whether there are handles that were there before the first event.
+    pub(super) has_open_before: bool,
     /// How many ranks there are.
     ranks: u64,
 }
@@ -41,6 +43,8 @@ pub(super) struct Handle {
     pub(super) members: Option<u64>,
     /// Whether it is made in a call that opens the file by another handle.
     pub(super) is_nested: bool,
+    /// OTF2's status flags if it was there before the first event.
+    pub(super) was_open: Option<u32>,
 }
 
 /// What the name of a call says.
@@ -72,6 +76,7 @@ impl Asked {
             handles,
             calls: definitions.regions.iter().map(|region| call(&region.name)).collect(),
             world: named.or_else(first),
+            has_open_before: definitions.file_handles.iter().any(|handle| handle.was_open.is_some()),
             ranks: all as u64,
             has_views: trace.attributes.is_some_and(|known| known.tells_views()),
         }
@@ -125,14 +130,14 @@ pub(crate) fn layer(trace: &Trace, at: usize) -> Option<Layer> {
 
 fn handle(trace: &Trace, at: usize) -> Option<Handle> {
     let handles = &trace.definitions.file_handles;
-    let FileHandle { file, parent, .. } = *handles.get(at)?;
+    let FileHandle { file, parent, was_open, .. } = *handles.get(at)?;
     let layer = layer(trace, at)?;
     let members = match trace.communicators.get(trace.file_handle(at) as usize)? {
         Participants::Myself => Some(1),
         others => others.processes().map(|processes| processes.len() as u64),
     };
     let is_nested = parent.and_then(|at| handles.get(at)).is_some_and(|above| above.file == file);
-    Some(Handle { file: u32::try_from(file?).ok()?, layer, members, is_nested })
+    Some(Handle { file: u32::try_from(file?).ok()?, layer, members, is_nested, was_open })
 }
 
 fn call(name: &str) -> Call {

@@ -5,6 +5,7 @@ use io_model::{
 };
 use model::Ticks;
 use otf2::{Event, MappingType, Mappings};
+use rustc_hash::FxHashSet;
 
 use super::about::About;
 use super::asked::{Asked, Call, Handle};
@@ -30,6 +31,8 @@ pub(crate) struct Feed<'a> {
     pub(super) threads: Vec<Thread>,
     /// Operations that are not complete, by handle and number.
     open: InFlight<(u64, u64), Open>,
+    /// Handles that were there before the first event, and of which there was one.
+    before: FxHashSet<u64>,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -100,16 +103,44 @@ impl<'a> Feed<'a> {
             epoch: 0,
             threads: vec![Thread::default(); threads],
             open: InFlight::default(),
+            before: FxHashSet::default(),
+        }
+    }
+
+    /// Opens handles that were there before, when the first record of each comes.
+    fn open_before(&mut self, trace: &Trace, event: &Event<'_>, mappings: &Mappings) {
+        let (Event::IoSeek { handle, .. }
+        | Event::IoOperationBegin { handle, .. }
+        | Event::IoDuplicateHandle { old_handle: handle, .. }
+        | Event::IoDestroyHandle { handle }) = *event
+        else {
+            return;
+        };
+        if let Some((key, known)) = self.asked.local_handle(trace, mappings, handle)
+            && let Some(status) = known.was_open
+            && self.before.insert(key)
+        {
+            self.create(trace, (key, known), status, &FileAttributes::default());
+        }
+        if let Event::IoDuplicateHandle { new_handle, .. } = *event
+            && let Some((key, _)) = self.asked.local_handle(trace, mappings, new_handle)
+        {
+            self.before.insert(key);
         }
     }
 
     /// Takes a record.
     pub(crate) fn take(&mut self, trace: &Trace, event: &Event<'_>, mappings: &Mappings, spot: &Spot<'_>) {
         let asked = self.asked;
+        if asked.has_open_before {
+            self.open_before(trace, event, mappings);
+        }
         let handle = |local: u32| asked.local_handle(trace, mappings, local);
         match *event {
             Event::IoCreateHandle { handle: local, status_flags, .. } => {
                 if let Some((key, known)) = handle(local) {
+                    self.before.extend(known.was_open.map(|_| key));
+                    let known = Handle { was_open: None, ..known };
                     self.create(trace, (key, known), status_flags, spot.told);
                     self.note(Purpose::OpensOrCloses, (key, known), (spot.thread, spot.call));
                 }
@@ -233,7 +264,7 @@ impl<'a> Feed<'a> {
     fn create(
         &mut self,
         trace: &Trace,
-        (key, Handle { file, layer, members, is_nested }): (u64, Handle),
+        (key, Handle { file, layer, members, is_nested, was_open }): (u64, Handle),
         status: u32,
         told: &FileAttributes,
     ) {
@@ -247,6 +278,7 @@ impl<'a> Feed<'a> {
             hints: text(trace, told.hints()),
             has_views: self.asked.has_views || layer != Layer::Mpi,
             is_nested,
+            was_open: was_open.is_some(),
         };
         self.walk.create(key, &opening);
     }

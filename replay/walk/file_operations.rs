@@ -170,8 +170,9 @@ impl ProcessWalk<'_> {
                 }
             }
             Event::IoSeek { handle, offset_result, .. } => {
-                if let Some(place) = known(handle).and_then(|(handle, _)| operations.places.get_mut(&handle))
-                {
+                if let Some((handle, _)) = known(handle) {
+                    // One that was open before has no record that makes it.
+                    let place = operations.places.entry(handle).or_insert(Place::new(None, Some(1)));
                     place.pointer =
                         Some(offset_result).filter(|&to| to != u64::MAX).and_then(|to| place.bytes(to));
                     place.is_at_pointer = false;

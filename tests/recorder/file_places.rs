@@ -1,11 +1,14 @@
 //! Where transfers begin in files, by all kinds of pointers and views, compared with what the program itself writes down.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use io_model::{Finding, Kind, Layer, Origin, Phase, Pointer};
+use otf2::Definition;
 use replay::io::IoOptions;
 
-use crate::support::modelled::{analyzed, linear};
+use crate::support::archive;
+use crate::support::modelled::{analyzed, linear, model_of};
 use crate::support::record::{Invocation, Subject};
 
 /// What a rank has written down of a transfer.
@@ -61,4 +64,43 @@ fn transfers_begin_where_the_program_says() {
     }
     // Of the one file with operations at unknown places it is unknown, too, which bytes need not have been read.
     assert_eq!(model.findings.0, [(Finding::UnknownOffset, unknown), (Finding::UnknownReads, 1)].into());
+}
+
+#[test]
+fn files_that_were_open_before_are_known_and_go_on_where_they_are() {
+    let Some(subject) = Subject::new("before", "files/before.c", 2, &[]) else { return };
+    let subject = subject.option("--io=posix");
+    subject.run_recorded(Invocation::InFront).expect_success();
+    assert_eq!(archive::refusal(&subject.experiment), None);
+    assert_eq!(archive::difference(&subject.experiment), None);
+    let model = model_of(&subject);
+    // Bytes, and where the first ones of each rank are.
+    let mut found: BTreeMap<&str, (u64, Origin)> = BTreeMap::new();
+    for phase in &model.phases {
+        let name = phase.key.family.rsplit('/').next().unwrap();
+        found.entry(name).or_insert((0, phase.file)).0 += phase.weight;
+    }
+    let expected = [
+        ("buffered.{n}", (200_000, linear(300, 0, 0))),
+        ("ends.{n}", (14, linear(8, 0, 0))),
+        ("raw.{n}", (20_010, linear(10, 0, 0))),
+        ("read.{n}", (100, linear(100, 0, 0))),
+    ];
+    assert_eq!(found, BTreeMap::from(expected));
+    let opened: u64 = model.files.values().map(|file| file.facts.opens).sum();
+    assert_eq!(opened, 0, "none was opened in the time that is recorded");
+    let (mut flagged, mut states, mut all) = (0, 0, 0);
+    archive::each_definition(&subject.experiment, |definition| match *definition {
+        Definition::IoHandle { io_handle_flags, .. } => {
+            all += 1;
+            flagged += u32::from(io_handle_flags == 1);
+        }
+        Definition::IoPreCreatedHandleState { mode, status_flags, .. } => {
+            states += 1;
+            assert!(mode <= 1 && (status_flags == 0 || status_flags == 2), "{definition:?}");
+        }
+        _ => {}
+    });
+    // Of each rank five files, two of them by streams, too; and the duplicate.
+    assert_eq!((flagged, states, all), (14, 14, 16));
 }

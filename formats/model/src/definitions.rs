@@ -178,6 +178,8 @@ pub struct FileHandle {
     pub paradigm: Option<usize>,
     /// Position in [`Definitions::file_handles`] of the one in whose call it was made; `None` if there is none.
     pub parent: Option<usize>,
+    /// OTF2's `IoStatusFlag`s if it was there before the first event; `None` if an event tells when it is made.
+    pub was_open: Option<u32>,
 }
 
 /// A node of the tree of calling contexts, as sampling traces have them.

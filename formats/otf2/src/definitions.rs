@@ -194,14 +194,23 @@ impl Resolver {
                 let name = self.string(identification)?;
                 define(&mut self.done.io_paradigms, reference, name)
             }
-            Definition::IoHandle { reference, file, io_paradigm, comm, parent, .. } => {
+            Definition::IoHandle { reference, file, io_paradigm, comm, parent, io_handle_flags, .. } => {
+                /// OTF2's `IoHandleFlag` of a handle that was there before.
+                const PRE_CREATED: u32 = 1;
                 let handle = FileHandle {
                     file: optional(&self.done.files, file, "file")?,
                     communicator: optional(&self.done.communicators, comm, "communicator")?,
                     paradigm: self.done.io_paradigms.position(io_paradigm.into()),
                     parent: self.done.file_handles.position(parent.into()),
+                    was_open: (io_handle_flags & PRE_CREATED != 0).then_some(0),
                 };
                 define(&mut self.done.file_handles, reference, handle)
+            }
+            Definition::IoPreCreatedHandleState { io_handle, status_flags, .. } => {
+                let at = required(&self.done.file_handles, io_handle, "file handle")?;
+                let handle = self.done.file_handles.get_mut(at);
+                handle.into_iter().for_each(|handle| handle.was_open = Some(status_flags));
+                Ok(())
             }
             Definition::SourceCodeLocation { reference, file, line_number } => {
                 let line = (self.string(file)?, line_number);

@@ -31,6 +31,7 @@ const OPENING: Opening = Opening {
     hints: None,
     has_views: true,
     is_nested: false,
+    was_open: false,
 };
 
 fn id(handle: u64) -> Id {

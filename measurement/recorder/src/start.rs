@@ -102,6 +102,11 @@ fn begin(registers: Registers, function: u32, real: impl FnOnce() -> usize, mode
     clock::choose(
         settings.as_ref().map_or(recording::settings::ClockSource::Auto, |settings| settings.clock),
     );
+    #[cfg(posix)]
+    let open = match &settings {
+        Ok(settings) if settings.posix => crate::posix::before::candidates(),
+        _ => Vec::new(),
+    };
     let begin = clock::now();
     let result = real();
     if result as i32 == 0 {
@@ -125,8 +130,7 @@ fn begin(registers: Registers, function: u32, real: impl FnOnce() -> usize, mode
                 }
                 #[cfg(posix)]
                 if process.settings.posix {
-                    crate::posix::begin();
-                    crate::stdio::begin();
+                    crate::posix::begin(&open, crate::stdio::begin);
                 }
             }
             // Every process knows that recording failed; one of them has the reason.

@@ -305,9 +305,21 @@ pub struct Descriptor {
     /// Whether it is a stream of ISO C.
     #[serde(default)]
     pub is_stream: bool,
+    /// How it was open already when recording began, if it was.
+    #[serde(default)]
+    pub was_open: Option<WasOpen>,
     /// How it is stored.
     #[serde(default)]
     pub storage: Option<Storage>,
+}
+
+/// How a file is open, in OTF2's numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct WasOpen {
+    /// `IoAccessMode`.
+    pub mode: u8,
+    /// `IoStatusFlag`.
+    pub status: u32,
 }
 
 /// A file that was deleted, will be when it is closed, or that a call was for by its path.

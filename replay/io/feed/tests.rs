@@ -7,14 +7,22 @@ use crate::trace::tests::world;
 use io_model::{AccessTotals, Finding, Requests, Walked};
 use model::{FileHandle, Region};
 
-/// A rank with a handle of MPI-IO, one of POSIX and one of a library that is built on these, of one file each.
+/// A rank with a handle of MPI-IO, one of POSIX and one of a library that is built on these, of one file each; and from 10 on with
+/// such that are open from the beginning.
 fn trace() -> Trace {
     let mut definitions = world(&[1]);
     for (at, name) in ["MPI-IO", "POSIX", "HDF5"].into_iter().enumerate() {
         definitions.io_paradigms.push(at as u64, name.into()).unwrap();
         definitions.files.push(at as u64, name.to_lowercase()).unwrap();
-        let handle = FileHandle { file: Some(at), communicator: None, paradigm: Some(at), parent: None };
+        let handle = FileHandle {
+            file: Some(at),
+            communicator: None,
+            paradigm: Some(at),
+            parent: None,
+            was_open: None,
+        };
         definitions.file_handles.push(at as u64, handle).unwrap();
+        definitions.file_handles.push(10 + at as u64, FileHandle { was_open: Some(0), ..handle }).unwrap();
     }
     for (at, name) in ["MPI_File_write", "MPI_File_write_shared", "pwrite"].into_iter().enumerate() {
         let region = Region { name: name.into(), canonical_name: name.into(), ..Region::default() };
@@ -86,6 +94,37 @@ fn operations_within_others_do_not_count() {
     let requests = Requests { count: 1, bytes: 8, small: 1, small_time: 1 };
     let beneath: Vec<_> = walked.beneath[&0].iter().map(|it| (it.time, it.asked, it.requests)).collect();
     assert_eq!(beneath, [(3, 8, requests)]);
+}
+
+#[test]
+fn handles_that_were_open_before_are_used_without_being_made_at_the_place_that_is_told() {
+    let seek = Event::IoSeek { handle: 11, offset_request: 40, whence: 0, offset_result: 40 };
+    let records = [
+        (0, 0, 0, seek),
+        (1, 1, 2, begin(11, 1)),
+        (2, 1, 2, complete(11, 1)),
+        (3, 1, 2, Event::IoDestroyHandle { handle: 11 }),
+    ];
+    let walked = walked(&records);
+    assert!(walked.findings.0.is_empty(), "{:?}", walked.findings);
+    assert_eq!(
+        (walked.simple[0].first, walked.facts[&1].opens, walked.facts[&1].calls.unused),
+        (Some(40), 0, 0)
+    );
+}
+
+#[test]
+fn handles_that_were_open_before_are_at_no_known_place_until_it_is_told_and_not_open_once_they_are_closed() {
+    let records = [
+        (1, 1, 2, begin(11, 1)),
+        (2, 1, 2, complete(11, 1)),
+        (3, 1, 2, Event::IoDestroyHandle { handle: 11 }),
+        (4, 1, 2, Event::IoDestroyHandle { handle: 11 }),
+    ];
+    let walked = walked(&records);
+    let findings: Vec<_> = walked.findings.0.into_iter().collect();
+    assert_eq!(findings, [(Finding::UnknownOffset, 1), (Finding::NotOpen, 1)]);
+    assert_eq!(walked.simple[0].first, None);
 }
 
 #[test]

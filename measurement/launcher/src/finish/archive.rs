@@ -20,7 +20,7 @@ use otf2::{
 };
 use recording::attributes::ATTRIBUTES;
 use recording::counters::CLASS;
-use recording::journal::{CounterDefinition, ThreadUsage};
+use recording::journal::{CounterDefinition, ThreadUsage, WasOpen};
 use recording::layout;
 use std::collections::HashSet;
 use std::path::Path;
@@ -407,8 +407,10 @@ fn files(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionL
         }
     }
     for (reference, handle) in (0..).zip(&files.handles) {
-        /// OTF2's `IoHandleFlag` of a handle that stands for all files.
+        /// OTF2's `IoHandleFlag` of a handle of what was open already, and of one that stands for all files.
+        const PRE_CREATED: u32 = 1;
         const ALL_PROXY: u32 = 2;
+        let flags = [(handle.was_open.is_some(), PRE_CREATED), (handle.file.is_none(), ALL_PROXY)];
         records.add(Definition::IoHandle {
             reference,
             name: 0,
@@ -418,13 +420,20 @@ fn files(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionL
                 FileAccess::Posix => POSIX,
                 FileAccess::IsoC => ISO_C,
             },
-            io_handle_flags: if handle.file.is_none() { ALL_PROXY } else { 0 },
+            io_handle_flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
             comm: match handle.access {
                 FileAccess::Mpi(communicator) => communicator,
                 FileAccess::Posix | FileAccess::IsoC => UNDEFINED,
             },
             parent: handle.parent.unwrap_or(UNDEFINED),
         });
+        if let Some(WasOpen { mode, status }) = handle.was_open {
+            records.add(Definition::IoPreCreatedHandleState {
+                io_handle: reference,
+                mode,
+                status_flags: status,
+            });
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::communicators::LocalNumbers;
 use super::file_systems::{Places, Property};
 use super::journals::Process;
 use super::notices::Notices;
+use recording::journal::WasOpen;
 use std::collections::HashMap;
 
 /// A file of the archive; its number is its position.
@@ -20,7 +21,7 @@ pub(crate) struct File {
 }
 
 /// A handle of a file; its number is its position.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Handle {
     /// Number of its file; `None` for the handle that stands for all files.
     pub(crate) file: Option<u32>,
@@ -28,6 +29,8 @@ pub(crate) struct Handle {
     pub(crate) access: FileAccess,
     /// The handle of MPI-IO or ISO C in whose call it was opened.
     pub(crate) parent: Option<u32>,
+    /// How it was open already when recording began, if it was.
+    pub(crate) was_open: Option<WasOpen>,
 }
 
 /// A library that files are opened with.
@@ -85,8 +88,8 @@ impl<'a> Sharing<'a> {
         number
     }
 
-    fn add_handle(&mut self, file: Option<u32>, access: FileAccess, parent: Option<u32>) -> u32 {
-        self.done.handles.push(Handle { file, access, parent });
+    fn add_handle(&mut self, handle: Handle) -> u32 {
+        self.done.handles.push(handle);
         self.done.handles.len() as u32 - 1
     }
 
@@ -109,7 +112,8 @@ impl<'a> Sharing<'a> {
                 let number = *numbers.entry(file.key).or_insert_with(|| {
                     let host = told.get(&file.key).copied().unwrap_or(&process.host);
                     let opened = self.file(host, &file.path);
-                    self.add_handle(Some(opened), FileAccess::Mpi(communicator), None)
+                    let access = FileAccess::Mpi(communicator);
+                    self.add_handle(Handle { file: Some(opened), access, parent: None, was_open: None })
                 });
                 known.handles.insert(local, number);
             }
@@ -122,10 +126,10 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Adds the handles of functions of the C library. Processes share a handle if the library, the file, the descriptor
-    /// and the handle above are the same.
+    /// Adds the handles of functions of the C library. Processes share a handle if the library, the file, the descriptor,
+    /// the handle above, and how it was open are the same.
     fn descriptors(&mut self, processes: &'a [Process], of: &mut [LocalNumbers], notices: &mut Notices) {
-        let mut numbers: HashMap<(FileAccess, u32, u32, Option<u32>), u32> = HashMap::new();
+        let mut numbers: HashMap<(Handle, u32), u32> = HashMap::new();
         for (process, known) in processes.iter().zip(of) {
             // Handles above have lower numbers: they are known.
             for (&local, opened) in &process.descriptors {
@@ -141,9 +145,9 @@ impl<'a> Sharing<'a> {
                 let file = above.unwrap_or_else(|| self.file(&process.host, &opened.path));
                 self.done.list[file as usize].is_directory |= opened.is_directory;
                 let access = if opened.is_stream { FileAccess::IsoC } else { FileAccess::Posix };
-                let number = *numbers
-                    .entry((access, file, opened.descriptor, parent))
-                    .or_insert_with(|| self.add_handle(Some(file), access, parent));
+                let handle = Handle { file: Some(file), access, parent, was_open: opened.was_open };
+                let number =
+                    *numbers.entry((handle, opened.descriptor)).or_insert_with(|| self.add_handle(handle));
                 known.handles.insert(local, number);
                 self.done.has_posix |= access == FileAccess::Posix;
             }
@@ -160,7 +164,8 @@ impl<'a> Sharing<'a> {
                 continue;
             }
             self.done.has_posix = true;
-            let number = *number.get_or_insert_with(|| self.add_handle(None, FileAccess::Posix, None));
+            let all = Handle { file: None, access: FileAccess::Posix, parent: None, was_open: None };
+            let number = *number.get_or_insert_with(|| self.add_handle(all));
             known.handles.insert(local, number);
         }
     }
@@ -203,8 +208,16 @@ mod tests {
     ) -> (u32, journal::Descriptor) {
         let (is_directory, is_stream) = (path == "/d", handle == 9);
         let path = path.into();
-        let opened =
-            journal::Descriptor { handle, path, descriptor, parent, is_directory, is_stream, storage: None };
+        let opened = journal::Descriptor {
+            handle,
+            path,
+            descriptor,
+            parent,
+            is_directory,
+            is_stream,
+            was_open: None,
+            storage: None,
+        };
         (handle, opened)
     }
 
@@ -218,7 +231,8 @@ mod tests {
         processes[0].files.extend([of_mpi(0, "/f", None)]);
         processes[1].named.extend([named(0, "/d", None), named(1, "/f", None)]);
         let (files, of) = shared(&processes);
-        assert_eq!(files.handles, [Handle { file: Some(0), access: FileAccess::Mpi(WORLD), parent: None }]);
+        let access = FileAccess::Mpi(WORLD);
+        assert_eq!(files.handles, [Handle { file: Some(0), access, parent: None, was_open: None }]);
         assert!(!files.has_posix && !files.list[0].is_directory && files.list[1].is_directory);
         assert_eq!(of[1].files, Numbers::from([(0, 1), (1, 0)]));
         assert_eq!(paths(&files), [("/f", None), ("/d", None)]);
@@ -242,7 +256,7 @@ mod tests {
             process.all_files = Some(15);
         }
         let (files, of) = shared(&processes);
-        let handle = |access, file, parent| Handle { file: Some(file), access, parent };
+        let handle = |access, file, parent| Handle { file: Some(file), access, parent, was_open: None };
         let posix = |file, parent| handle(FileAccess::Posix, file, parent);
         assert_eq!(
             files.handles,
@@ -254,12 +268,29 @@ mod tests {
                 posix(0, None),
                 posix(1, None),
                 posix(0, Some(1)),
-                Handle { file: None, access: FileAccess::Posix, parent: None },
+                Handle { file: None, access: FileAccess::Posix, parent: None, was_open: None },
             ]
         );
         let numbers = [(4, 0), (9, 1), (10, 2), (11, 3), (12, 4), (13, 5), (14, 6), (15, 7)];
         assert_eq!(of[1].handles, Numbers::from(numbers));
         assert!(files.has_posix && !files.list[0].is_directory && files.list[1].is_directory);
+    }
+
+    #[test]
+    fn descriptors_that_were_open_before_have_handles_of_their_own() {
+        let mut processes = processes(["a", "a"]);
+        let was_open = |mode| Some(WasOpen { mode, status: 2 });
+        for (process, mode) in processes.iter_mut().zip([0, 1]) {
+            let (_, opened) = descriptor(10, "/f", 1, None);
+            process
+                .descriptors
+                .insert(11, journal::Descriptor { was_open: was_open(mode), ..opened.clone() });
+            process.descriptors.insert(10, opened);
+        }
+        let (files, of) = shared(&processes);
+        let handles: Vec<_> = files.handles.iter().map(|handle| handle.was_open).collect();
+        assert_eq!(handles, [None, was_open(0), was_open(1)]);
+        assert_eq!([&of[0].handles[&11], &of[1].handles[&11]], [&1, &2]);
     }
 
     #[test]

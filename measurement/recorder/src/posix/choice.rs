@@ -34,7 +34,10 @@ impl FileChoice {
     /// Reads the user's choice; nothing in the experiment directory is recorded.
     pub(crate) fn new(settings: &Settings, experiment: &Path) -> FileChoice {
         let fixed = EXCLUDED.iter().map(|path| (path.as_bytes().to_vec(), false));
-        let own = std::iter::once((experiment.as_os_str().as_bytes().to_vec(), false));
+        // The system tells paths without links.
+        let real = std::fs::canonicalize(experiment).ok();
+        let own = real.iter().map(|path| path.as_path()).chain([experiment]);
+        let own = own.map(|path| (path.as_os_str().as_bytes().to_vec(), false));
         let list = |paths: &str, is_recorded: bool| {
             let paths = paths.split(':').filter(|path| !path.is_empty());
             paths.map(|path| (path.as_bytes().to_vec(), is_recorded)).collect::<Vec<_>>()
@@ -156,6 +159,18 @@ mod tests {
         for (path, is_recorded) in cases {
             assert_eq!(choice.admits(path.as_bytes()), is_recorded, "{path}");
         }
+    }
+
+    #[test]
+    fn experiment_behind_a_link_is_left_out_by_its_real_path() {
+        let folder = std::env::temp_dir().join(format!("replay-real-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("real/exp")).unwrap();
+        std::os::unix::fs::symlink(folder.join("real"), folder.join("link")).unwrap();
+        let choice = FileChoice::new(&Settings::read(|_| None).unwrap(), &folder.join("link/exp"));
+        let real = folder.canonicalize().unwrap().join("real/exp/recording/0.jnl");
+        assert!(!choice.admits(real.as_os_str().as_bytes()));
+        assert!(!choice.admits(folder.join("link/exp/x").as_os_str().as_bytes()));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -48,6 +48,12 @@ pub(crate) fn set(descriptor: i32, file: Option<OpenFile>) -> Option<Option<Open
     Some(OpenFile::read(slot.swap(word, Ordering::Relaxed)))
 }
 
+/// Sets the file of a descriptor that has none; `false` if it has one, or the file cannot be kept.
+pub(crate) fn insert(descriptor: i32, file: OpenFile) -> bool {
+    let Some(slot) = DESCRIPTORS.get(descriptor as u32 as usize) else { return false };
+    slot.compare_exchange(0, file.word(), Ordering::Relaxed, Ordering::Relaxed).is_ok()
+}
+
 /// Removes the files of some descriptors; calls `removed` for each.
 pub(crate) fn remove_all(first: u32, last: u32, mut removed: impl FnMut(OpenFile)) {
     let last = (last as usize).min(MOST - 1);
@@ -70,6 +76,8 @@ mod tests {
         assert_eq!(set(60_000, Some(file(0))), Some(None));
         assert_eq!(set(60_001, Some(file(1))), Some(None));
         assert_eq!((find(60_000), find(60_001), find(60_002)), (Some(file(0)), Some(file(1)), None));
+        assert!(!insert(60_000, file(1)) && insert(60_002, file(2)) && !insert(1 << 20, file(2)));
+        assert_eq!(set(60_002, None), Some(Some(file(2))));
         assert_eq!(set(60_000, Some(file(5))), Some(Some(file(0))));
         for descriptor in [-1, 1 << 20] {
             assert_eq!((set(descriptor, Some(file(1))), find(descriptor)), (None, None));

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use recording::journal::{self, JournalRecord};
+use recording::journal::{self, JournalRecord, WasOpen};
 use recording::settings::Settings;
 
 use super::choice::{FileChoice, Found};
@@ -52,6 +52,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) is_directory: bool,
     /// Whether it is a stream of ISO C.
     pub(crate) is_stream: bool,
+    /// How it was open already when recording began, if it was.
+    pub(crate) was_open: Option<WasOpen>,
 }
 
 impl PosixFiles {
@@ -89,9 +91,10 @@ impl PosixFiles {
 
     /// Returns the number of a handle; `None` without memory.
     pub(crate) fn handle(&self, process: &Process, opening: Opening<'_>) -> Option<u32> {
-        let Opening { path, descriptor, parent, is_directory, is_stream } = opening;
+        let Opening { path, descriptor, parent, is_directory, is_stream, was_open } = opening;
         let above = parent.map_or(u64::MAX, u64::from);
-        let key = key::of(&[key::of_bytes(path), descriptor as u64, above, is_stream.into()]);
+        let kind = u64::from(is_stream) | u64::from(was_open.is_some()) << 1;
+        let key = key::of(&[key::of_bytes(path), descriptor as u64, above, kind]);
         let known = self.handles.get_or_insert(key, |number| {
             let handle = process.files.next_handle();
             number.store(handle, Ordering::Relaxed);
@@ -102,6 +105,7 @@ impl PosixFiles {
                 parent,
                 is_directory,
                 is_stream,
+                was_open,
                 storage: storage::of_descriptor(descriptor),
             }));
         });

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `exports`, `next` | the functions that `libreplay_io.so` jumps to, and the next ones of these names |
 //! | `access` | a call between its enter and its leave |
+//! | `before` | files that were open before |
 //! | `descriptors` | files that are recorded, by their descriptors |
 //! | `choice`, `paths` | which files are recorded, by their absolute paths |
 //! | `handles` | their handles in the trace |
@@ -21,6 +22,7 @@
 //! * A call is recorded behind the function, with the time of its begin, unless others may be recorded in it.
 
 pub(crate) mod access;
+pub(crate) mod before;
 pub(crate) mod choice;
 pub(crate) mod descriptors;
 mod ended;
@@ -38,6 +40,8 @@ mod transfers;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use self::access::Access;
+use self::before::Candidate;
 use crate::clock::now;
 use crate::thread::Thread;
 
@@ -50,10 +54,15 @@ pub(crate) fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// Records files from now on.
-pub(crate) fn begin() {
+/// Records files from now on, also those that were open before. Of these `streams` returns the descriptors of streams, and the handles
+/// that they have got.
+pub(crate) fn begin(open: &[Candidate], streams: impl FnOnce(&mut Access, &[Candidate]) -> Vec<(i32, u32)>) {
     next::prepare();
     IS_ON.store(true, Ordering::Relaxed);
+    if let Some(mut access) = Access::lock() {
+        let streams = streams(&mut access, open);
+        before::keep(&mut access, open, &streams);
+    }
 }
 
 /// Records no files from now on.

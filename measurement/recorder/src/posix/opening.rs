@@ -167,7 +167,7 @@ pub(crate) fn handle(
         let path = room.of_descriptor(descriptor)?;
         let is_recorded = parent.is_some() || process.posix.choice.admits(path);
         let is_directory = state.is_directory;
-        let opening = Opening { path, descriptor, parent, is_directory, is_stream };
+        let opening = Opening { path, descriptor, parent, is_directory, is_stream, was_open: None };
         if is_recorded { process.posix.handle(process, opening) } else { None }
     })
 }
@@ -250,7 +250,8 @@ fn duplicated((function, registers): (u32, Registers), begin: u64, from: i32, fl
     let path = file.and_then(|_| room.of_descriptor(to));
     let copy = file.zip(path).and_then(|(file, path)| {
         let is_directory = FileState::of_descriptor(to)?.is_directory;
-        let opening = Opening { path, descriptor: to, parent: None, is_directory, is_stream: false };
+        let opening =
+            Opening { path, descriptor: to, parent: None, is_directory, is_stream: false, was_open: None };
         Some((file.handle, OpenFile { handle: process.posix.handle(process, opening)?, ..file }))
     });
     descriptors::set(to, copy.map(|(_, copy)| copy));

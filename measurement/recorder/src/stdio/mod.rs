@@ -8,6 +8,7 @@
 //! | `operations` | what is recorded of a call that reaches the system |
 //! | `writing`, `reading` | transfers |
 //! | `opening`, `positions` | opening and closing; moving the pointer and flushing |
+//! | `before` | streams that were open before |
 //!
 //! Most calls only copy between the program and the buffer of the stream, which takes less time than a record. They are
 //! counted, calls and bytes, and the next one that reaches the system stands for them. The counts are the stream's, and
@@ -16,6 +17,7 @@
 //! The rules are those of [`posix`](crate::posix): which files, when, and what is inside of calls of MPI. What the C
 //! library makes the system do here does not pass through the functions of POSIX.
 
+mod before;
 mod exports;
 mod layout;
 mod opening;
@@ -26,11 +28,13 @@ mod streams;
 mod variadic;
 mod writing;
 
+use crate::posix::access::Access;
+use crate::posix::before::Candidate;
 use crate::thread::Thread;
 
-/// Records streams from now on, also those for output that are open already.
-pub(crate) fn begin() {
-    opening::keep_open_ones();
+/// Records streams on files that were open before; returns their descriptors, and the numbers of their handles.
+pub(crate) fn begin(access: &mut Access, open: &[Candidate]) -> Vec<(i32, u32)> {
+    before::keep(access, open)
 }
 
 /// Records no streams from now on: what was counted is an operation of the call that is under way.

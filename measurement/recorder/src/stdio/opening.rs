@@ -9,7 +9,7 @@ use call_paths::Registers;
 use recording::attributes::{FILE_SIZE, UINT64};
 
 use super::layout::File;
-use super::operations::{operation, say_open};
+use super::operations::operation;
 use super::streams::{self, Counted, Kept};
 use crate::clock::now;
 use crate::hooks::transfers::WRITE;
@@ -134,7 +134,7 @@ unsafe fn opened(
     let state = FileState::of_descriptor(descriptor);
     let kept = state.and_then(|state| {
         let handle = handle(&access, path, descriptor, state)?;
-        let kept = Kept { handle, appends, was_open: None };
+        let kept = Kept { handle, appends };
         streams::insert(stream, kept, 0).then_some((kept, state))
     });
     // The descriptor of a stream that is made of one is known, or not, as it is.
@@ -189,7 +189,7 @@ fn handle(access: &Access, passed: Option<&CStr>, descriptor: i32, state: FileSt
         return None;
     }
     let is_directory = state.is_directory;
-    let opening = Opening { path, descriptor, parent: None, is_directory, is_stream: true };
+    let opening = Opening { path, descriptor, parent: None, is_directory, is_stream: true, was_open: None };
     process.posix.handle(process, opening)
 }
 
@@ -200,7 +200,7 @@ fn below(access: &Access, kept: Kept, descriptor: i32) -> Option<OpenFile> {
     let path = room.of_descriptor(descriptor)?;
     let parent = Some(kept.handle);
     let is_directory = FileState::of_descriptor(descriptor)?.is_directory;
-    let opening = Opening { path, descriptor, parent, is_directory, is_stream: false };
+    let opening = Opening { path, descriptor, parent, is_directory, is_stream: false, was_open: None };
     let handle = process.posix.handle(process, opening)?;
     Some(OpenFile { handle, appends: kept.appends, shares: false })
 }
@@ -209,7 +209,6 @@ fn below(access: &Access, kept: Kept, descriptor: i32) -> Option<OpenFile> {
 fn gone(access: &mut Access, closed: &Closed) {
     let Closed { kept, counted, offset, file } = closed;
     let (begin, end) = access.times();
-    say_open(access.thread(), begin, *kept);
     operation(access.thread(), (begin, end), kept.handle, *offset, (*counted, 0));
     let events = &mut access.thread().events;
     for handle in file.iter().map(|file| file.handle).chain([kept.handle]) {
@@ -268,7 +267,6 @@ pub(super) fn reopen(
 unsafe extern "C" {
     static stdin: usize;
     static stdout: usize;
-    static stderr: usize;
 }
 
 /// The stream that functions without one write to.
@@ -283,37 +281,6 @@ pub(super) fn output() -> usize {
 pub(super) fn input() -> usize {
     // SAFETY: as above.
     unsafe { (&raw const stdin).read_volatile() }
-}
-
-/// Keeps streams that are open in every program, if they are regular files. That they are open is said when something
-/// is recorded of them.
-pub(super) fn keep_open_ones() {
-    // SAFETY: as above.
-    let error = unsafe { (&raw const stderr).read_volatile() };
-    for stream in [input(), output(), error].into_iter().filter(|&stream| stream != 0) {
-        // SAFETY: these streams are open unless the program has closed them, which leaves their data there.
-        let file = unsafe { File::at(stream) };
-        keep_open(stream, file);
-    }
-}
-
-fn keep_open(stream: usize, file: File) -> Option<()> {
-    let process = process::current()?;
-    let descriptor = file.descriptor();
-    let state = FileState::of_descriptor(descriptor).filter(|state| !state.is_directory)?;
-    let mut room = PathRoom::new();
-    let path = room.of_descriptor(descriptor).filter(|path| process.posix.choice.admits(path))?;
-    let opening = Opening { path, descriptor, parent: None, is_directory: false, is_stream: true };
-    let handle = process.posix.handle(process, opening)?;
-    // SAFETY: the descriptor is open.
-    let (flags, at) =
-        unsafe { (libc::fcntl(descriptor, libc::F_GETFL), libc::lseek(descriptor, 0, libc::SEEK_CUR)) };
-    let appends = flags & libc::O_APPEND != 0;
-    let look = file.look();
-    let base = if appends { state.size } else { u64::try_from(at).ok()? };
-    let position = (base + look.pending).saturating_sub(look.left);
-    let kept = Kept { handle, appends, was_open: Some((flags, position)) };
-    streams::insert(stream, kept, look.pending).then_some(())
 }
 
 #[cfg(test)]

@@ -2,15 +2,15 @@
 //! only counted.
 
 use call_paths::Registers;
-use recording::attributes::{CALLS, FILE_SIZE, OFFSET, UINT64};
+use recording::attributes::{CALLS, OFFSET, UINT64};
 
 use super::layout::{File, Look};
-use super::streams::{self, Counted, Kept, Stream};
+use super::streams::{self, Counted, Stream};
 use crate::clock::now;
 use crate::hooks::transfers::WRITE;
 use crate::posix::access::Access;
 use crate::posix::choice::FileState;
-use crate::posix::{keeping_errno, opening};
+use crate::posix::keeping_errno;
 use crate::record;
 use crate::thread::Thread;
 
@@ -45,8 +45,6 @@ pub(super) fn record(made: Made, (stream, file): (&'static Stream, File), before
         let end = access.end_at(end);
         let (begin, _) = access.times();
         let kept = stream.kept();
-        say_open(access.thread(), begin, kept);
-        stream.note_said();
         let mut counted = stream.take_with(before.pending, before.left);
         if counted.mode != moved.mode {
             // The other direction: that is over.
@@ -75,19 +73,6 @@ pub(super) fn offset_of_appended(file: File, after: &Look, bytes: u64) -> Option
     // SAFETY: the descriptor is open; the pointer stays where it is.
     let written = unsafe { libc::lseek(descriptor, 0, libc::SEEK_CUR) };
     (u64::try_from(written).ok()? + after.pending).checked_sub(bytes)
-}
-
-/// Records that a stream is open which was so before recording began, and where it is, if no record says so yet.
-pub(super) fn say_open(thread: &mut Thread, time: u64, kept: Kept) {
-    let Some((flags, position)) = kept.was_open else { return };
-    let (handle, events) = (kept.handle.into(), &mut thread.events);
-    if kept.appends {
-        events.attributes(time, &[(FILE_SIZE, UINT64, position)]);
-    }
-    record::io_create_handle(events, time, handle, opening::mode(flags), 0, opening::status(flags));
-    if !kept.appends && position > 0 {
-        record::io_seek(events, time, handle, position, 0, position);
-    }
 }
 
 /// Records an operation of some calls between two times, if there are any. So many bytes are missing of those that
@@ -120,9 +105,7 @@ pub(super) fn settle_all(thread: &mut Thread) {
     streams::each(|stream| {
         let counted = stream.take();
         if counted.calls > 0 {
-            let kept = stream.kept();
-            say_open(thread, time, kept);
-            operation(thread, (time, time), kept.handle, None, (counted, 0));
+            operation(thread, (time, time), stream.kept().handle, None, (counted, 0));
         }
     });
     streams::clear();

@@ -6,7 +6,7 @@ use call_paths::Registers;
 use recording::attributes::{FILE_SIZE, UINT64};
 
 use super::layout::File;
-use super::operations::{offset_of_appended, operation, say_open};
+use super::operations::{offset_of_appended, operation};
 use super::streams::{self, Counted, Stream};
 use crate::clock::now;
 use crate::hooks::transfers::WRITE;
@@ -109,8 +109,6 @@ fn settled(
     access.end_at(end);
     let times = access.times();
     let kept = stream.kept();
-    say_open(access.thread(), times.0, kept);
-    stream.note_said();
     let after = file.look();
     let is_appended = kept.appends && counted.mode == WRITE && counted.calls > 0;
     let offset = if is_appended { offset_of_appended(file, &after, counted.bytes) } else { None };
@@ -135,8 +133,6 @@ fn flush_all(function: u32, registers: Registers, real: impl FnOnce() -> usize) 
         streams::each(|stream| {
             if stream.has_written() {
                 let (kept, counted) = (stream.kept(), stream.take());
-                say_open(access.thread(), times.0, kept);
-                stream.note_said();
                 operation(access.thread(), times, kept.handle, None, (counted, 0));
                 stream.settle(WRITE, 0, 0);
             }

@@ -3,7 +3,7 @@
 //! A set of a table has room for some streams: to look one up takes a load or two, and no search has to go on behind
 //! streams that are closed. Where a set is full a stream is not recorded.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::layout::File;
 use crate::hooks::transfers::{READ, WRITE};
@@ -19,20 +19,12 @@ struct Set([AtomicUsize; WAYS]);
 static KEYS: [Set; 1 << SETS] = [const { Set([const { AtomicUsize::new(0) }; WAYS]) }; 1 << SETS];
 static STREAMS: [[Stream; WAYS]; 1 << SETS] = [const { [const { Stream::none() }; WAYS] }; 1 << SETS];
 
-/// Bits of [`Stream::traits`].
-const APPENDS: u32 = 1;
-/// The stream was open before, and no record says so yet.
-const IS_UNSAID: u32 = 2;
-
 /// A stream that is recorded. What is counted changes under the stream's lock.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Stream {
     handle: AtomicU32,
-    traits: AtomicU32,
-    /// Flags of `open`, and the position, of one that was open before.
-    flags: AtomicU32,
-    position: AtomicU64,
+    appends: AtomicBool,
     /// Calls that were counted, and their bytes.
     calls: AtomicU64,
     bytes: AtomicU64,
@@ -52,8 +44,6 @@ pub(super) struct Kept {
     pub(super) handle: u32,
     /// Whether what is written goes to the end of the file.
     pub(super) appends: bool,
-    /// Flags of `open` and the position, if it was open before recording began.
-    pub(super) was_open: Option<(i32, u64)>,
 }
 
 /// Calls that were counted.
@@ -69,9 +59,7 @@ impl Stream {
     const fn none() -> Stream {
         Stream {
             handle: AtomicU32::new(0),
-            traits: AtomicU32::new(0),
-            flags: AtomicU32::new(0),
-            position: AtomicU64::new(0),
+            appends: AtomicBool::new(false),
             calls: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             mode: AtomicU32::new(0),
@@ -79,26 +67,14 @@ impl Stream {
         }
     }
 
-    /// Returns what it is; the position of one that was open before is said once.
+    /// Returns what it is.
     pub(super) fn kept(&self) -> Kept {
-        let traits = self.traits.load(Ordering::Relaxed);
-        let flags = self.flags.load(Ordering::Relaxed) as i32;
-        let was_open = (traits & IS_UNSAID != 0).then(|| (flags, self.position.load(Ordering::Relaxed)));
-        Kept { handle: self.handle.load(Ordering::Relaxed), appends: traits & APPENDS != 0, was_open }
-    }
-
-    /// Notes that a record says that it is open.
-    pub(super) fn note_said(&self) {
-        self.traits.fetch_and(!IS_UNSAID, Ordering::Relaxed);
+        Kept { handle: self.handle.load(Ordering::Relaxed), appends: self.appends.load(Ordering::Relaxed) }
     }
 
     fn keep(&self, kept: Kept, rest: u64) {
-        let (flags, position) = kept.was_open.unwrap_or_default();
-        let unsaid = if kept.was_open.is_some() { IS_UNSAID } else { 0 };
         self.handle.store(kept.handle, Ordering::Relaxed);
-        self.traits.store(if kept.appends { APPENDS } else { 0 } | unsaid, Ordering::Relaxed);
-        self.flags.store(flags as u32, Ordering::Relaxed);
-        self.position.store(position, Ordering::Relaxed);
+        self.appends.store(kept.appends, Ordering::Relaxed);
         self.calls.store(0, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
         self.mode.store(WRITE.into(), Ordering::Relaxed);
@@ -252,7 +228,7 @@ mod tests {
 
     #[test]
     fn streams_are_found_until_they_are_removed_and_sets_can_be_full() {
-        let kept = |handle| Kept { handle, appends: handle == 1, was_open: (handle == 2).then_some((3, 4)) };
+        let kept = |handle| Kept { handle, appends: handle == 1 };
         let streams: Vec<usize> = (1..5000).map(|at| at * 16).collect();
         let inserted: Vec<bool> =
             streams.iter().map(|&stream| insert(stream, kept(stream as u32 / 16), 0)).collect();
@@ -277,7 +253,7 @@ mod tests {
     fn buffers_tell_of_calls_that_were_not_seen() {
         let counted = |mode, calls, bytes| Counted { mode, calls, bytes };
         let stream = Stream::none();
-        stream.keep(Kept { handle: 0, appends: false, was_open: None }, 0);
+        stream.keep(Kept { handle: 0, appends: false }, 0);
         (0..3).for_each(|_| stream.count(WRITE, 8));
         // 6 bytes were put into the buffer unseen.
         assert_eq!(stream.take_with(30, 0), counted(WRITE, 9, 30));

@@ -233,6 +233,8 @@ pub struct Metrics {
     /// Those of counters of the trace, in the order of [`ReportedCounters::metrics`]; `None` if it has none, or the reference is
     /// followed.
     pub counters: Option<Vec<MetricId>>,
+    /// Those of instructions and of cycles among them.
+    pub instructions_and_cycles: [Option<MetricId>; 2],
     /// Those of streams of accelerators; `None` if the trace has none, or the reference is followed.
     pub streams: Option<StreamMetrics>,
     /// `mpi_polling`
@@ -312,9 +314,11 @@ impl Metrics {
         if !parts.streams {
             list.retain(|metric| patterns::metrics_of_streams().all(|it| it.id != metric.id));
         }
+        let mut instructions_and_cycles = [None; 2];
         let counters = counters.filter(|_| semantics.replays_all_of_mpi()).map(|counters| {
-            let metrics = counters.metrics(&list);
-            let numbers = (list.len()..list.len() + metrics.len()).collect();
+            let (metrics, first) = (counters.metrics(&list), list.len());
+            instructions_and_cycles = counters.instructions_and_cycles().map(|at| Some(first + at?));
+            let numbers = (first..first + metrics.len()).collect();
             list.extend(metrics);
             numbers
         });
@@ -402,6 +406,7 @@ impl Metrics {
             file_model: FileModelMetrics::new(position),
             off_cpu: off_cpu(position),
             counters,
+            instructions_and_cycles,
             streams: StreamMetrics::new(position),
             polling: beyond_reference("mpi_polling"),
             polling_late_sender: beyond_reference("mpi_polling_latesender"),

@@ -1,8 +1,9 @@
 //! Metadata of the report: metric tree, call tree, system tree, topologies, attributes.
 
 use cubex::{
-    Attribute, Cnode, CnodeId, Coordinate, Cube, DataType, Dimension, LocationGroupId, LocationGroupKind,
-    LocationId, LocationKind, MetricId, Placed, RegionId, SystemTreeNode, SystemTreeNodeId, Topology,
+    Attribute, Cnode, CnodeId, Coordinate, Cube, DataType, Dimension, Expression, LocationGroupId,
+    LocationGroupKind, LocationId, LocationKind, MetricId, MetricKind, Placed, RegionId, SystemTreeNode,
+    SystemTreeNodeId, Topology,
 };
 use model::{LocationGroupType, LocationType, Ticks};
 use patterns::Unit;
@@ -87,6 +88,21 @@ fn add_metrics(cube: &mut Cube, metrics: &Metrics) {
             data_type,
             unit: unit.into(),
             description: metric.about.into(),
+            ..cubex::Metric::default()
+        });
+    }
+    if let [Some(instructions), Some(cycles)] = metrics.instructions_and_cycles
+        && metrics.find("ipc").is_none()
+    {
+        // The ratio of sums, whatever is selected: readers work it out.
+        let value = [instructions, cycles].map(|of| format!("metric::{}()", metrics.list[of].id)).join(" / ");
+        cube.add_metric(cubex::Metric {
+            kind: MetricKind::Postderived,
+            unique_name: "ipc".into(),
+            display_name: "Instructions a cycle".into(),
+            data_type: DataType::Double,
+            description: "Instructions divided by cycles.".into(),
+            expression: Some(Expression { value, ..Expression::default() }),
             ..cubex::Metric::default()
         });
     }

@@ -7,6 +7,7 @@ use model::{LocationType, Paradigm};
 use super::names;
 use super::ranges::list;
 use super::summary::{self, Part};
+use super::work_by_counters::{self, Work};
 use crate::causes::{self, DelayClass, Named, SampleCounts, Site, Stretch, Victims};
 use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, wide};
@@ -56,10 +57,16 @@ struct Sums {
     /// Computation above and below the mean, in ticks as fixed-point numbers.
     above: i128,
     below: i128,
-    /// Time off the processor, preempted and blocked, in ticks: its own, and that of all locations.
-    off: [i128; 2],
-    off_of_all: [i128; 2],
+    /// Its own values of [`Culprits::measured`], in ticks and occurrences, and those of all locations.
+    measured: [i128; MEASURED],
+    measured_of_all: [i128; MEASURED],
 }
+
+/// How many metrics are summed for a culprit and for all.
+const MEASURED: usize = 4;
+/// Of these: time off the processor, preempted and blocked; instructions and cycles.
+const OFF: std::ops::Range<usize> = 0..2;
+const COUNTERS: std::ops::Range<usize> = 2..4;
 
 /// Collector of culprits' details from the rows of the report.
 #[derive(Debug)]
@@ -68,8 +75,8 @@ pub(super) struct Culprits<'c> {
     critical_path: MetricId,
     above: MetricId,
     below: MetricId,
-    /// Time off the processor: preempted, blocked.
-    off: [MetricId; 2],
+    /// By [`OFF`] and [`COUNTERS`].
+    measured: [MetricId; MEASURED],
     idle_threads: MetricId,
     /// Waiting for progress of non-blocking collective operations.
     progress: MetricId,
@@ -102,7 +109,14 @@ impl<'c> Culprits<'c> {
             critical_path: metrics.critical_path,
             above: id("imbalance_above"),
             below: id("imbalance_below"),
-            off: metrics.off_cpu.map_or([MetricId::MAX; 2], |[preempted, blocked, ..]| [preempted, blocked]),
+            measured: {
+                let [preempted, blocked] = metrics
+                    .off_cpu
+                    .map_or([MetricId::MAX; 2], |[preempted, blocked, ..]| [preempted, blocked]);
+                let [instructions, cycles] =
+                    metrics.instructions_and_cycles.map(|it| it.unwrap_or(MetricId::MAX));
+                [preempted, blocked, instructions, cycles]
+            },
             idle_threads: metrics.idle_threads,
             progress: id("mpi_nbcoll_wait_for_progress"),
             idle_costs: ["delay_ompidle", "delay_ompidle_longterm"].map(id),
@@ -123,7 +137,7 @@ impl<'c> Culprits<'c> {
         [self.delay, self.critical_path, self.above, self.below, self.idle_threads, self.progress]
             .contains(&metric)
             || self.idle_costs.contains(&metric)
-            || self.off.contains(&metric)
+            || self.measured.contains(&metric)
     }
 
     /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
@@ -139,8 +153,8 @@ impl<'c> Culprits<'c> {
         self.has_idle_threads |= metric == self.idle_threads && is_positive();
         self.has_idle_costs |= self.idle_costs.contains(&metric) && is_positive();
         self.has_progress |= metric == self.progress && is_positive();
-        let off = self.off.iter().position(|&off| off == metric);
-        if ![self.critical_path, self.above, self.below].contains(&metric) && off.is_none() {
+        let measured = self.measured.iter().position(|&known| known == metric);
+        if ![self.critical_path, self.above, self.below].contains(&metric) && measured.is_none() {
             return;
         }
         let function = self.paths.functions.of(path);
@@ -149,12 +163,13 @@ impl<'c> Culprits<'c> {
                 continue;
             }
             let is_member = |at: &usize| self.found.members.has(which, to_u32(first + at));
-            if let Some(kind) = off {
-                sums.off_of_all[kind] = row.iter().copied().fold(sums.off_of_all[kind], i128::saturating_add);
+            if let Some(kind) = measured {
+                let of_all = &mut sums.measured_of_all[kind];
+                *of_all = row.iter().copied().fold(*of_all, i128::saturating_add);
             }
             for number in (0..row.len()).filter(is_member).map(|at| row[at]) {
-                if let Some(kind) = off {
-                    sums.off[kind] = sums.off[kind].saturating_add(number);
+                if let Some(kind) = measured {
+                    sums.measured[kind] = sums.measured[kind].saturating_add(number);
                 } else if metric == self.critical_path {
                     sums.is_critical |= number > 0;
                 } else if metric == self.above {
@@ -174,10 +189,8 @@ impl<'c> Culprits<'c> {
             batch.push(sums.is_critical.into());
             batch.extend(wide(sums.above.cast_unsigned()));
             batch.extend(wide(sums.below.cast_unsigned()));
-            sums.off
-                .iter()
-                .chain(&sums.off_of_all)
-                .for_each(|ticks| batch.extend(wide(ticks.cast_unsigned())));
+            let measured = sums.measured.iter().chain(&sums.measured_of_all);
+            measured.for_each(|sum| batch.extend(wide(sum.cast_unsigned())));
         }
     }
 
@@ -192,8 +205,8 @@ impl<'c> Culprits<'c> {
             sums.is_critical |= reader.word() != 0;
             sums.above = sums.above.saturating_add(reader.wide().cast_signed());
             sums.below = sums.below.saturating_add(reader.wide().cast_signed());
-            for ticks in sums.off.iter_mut().chain(&mut sums.off_of_all) {
-                *ticks = ticks.saturating_add(reader.wide().cast_signed());
+            for sum in sums.measured.iter_mut().chain(&mut sums.measured_of_all) {
+                *sum = sum.saturating_add(reader.wide().cast_signed());
             }
         }
     }
@@ -208,8 +221,13 @@ impl<'c> Culprits<'c> {
         kind(class, self.has_progress)
     }
 
-    /// Returns the causes in words, once everything is collected.
-    pub(super) fn tell(&self, computed: &Totals, is_parallel: &[bool]) -> summary::Causes {
+    /// Returns the causes in words, once everything is collected. `are_known` says whether instructions, and cycles, are known of all.
+    pub(super) fn tell(
+        &self,
+        computed: &Totals,
+        is_parallel: &[bool],
+        are_known: [bool; 2],
+    ) -> summary::Causes {
         let seconds = |shares: i128| self.trace.definitions.clock.seconds(shares) / fraction::ONE;
         let culprits = self.found.named.iter().enumerate();
         summary::Causes {
@@ -217,17 +235,17 @@ impl<'c> Culprits<'c> {
             recorder: seconds(self.recorder),
             has_idle: self.has_idle_costs,
             culprits: culprits
-                .map(|(which, named)| self.culprit(which, named, computed, is_parallel))
+                .map(|(which, named)| self.culprit((which, named), computed, is_parallel, are_known))
                 .collect(),
         }
     }
 
     fn culprit(
         &self,
-        which: usize,
-        named: &Named,
+        (which, named): (usize, &Named),
         computed: &Totals,
         is_parallel: &[bool],
+        are_known: [bool; 2],
     ) -> summary::Culprit {
         let (trace, paths) = (self.trace, self.paths);
         let function = named.culprit.function;
@@ -239,9 +257,22 @@ impl<'c> Culprits<'c> {
         let stretch = site.and_then(|site| site.stretch);
         let more_work = self.more_work(which, function, locations.len(), computed, is_parallel);
         let more_work = more_work.filter(|_| !is_unrecorded);
-        let not_running = more_work.filter(|_| self.sums[which].off != [0; 2]).and_then(|_| {
-            let even = self.even(function, locations.len(), computed, is_parallel);
-            not_running(&self.sums[which], even, self.computation(function, computed))
+        let sums = &self.sums[which];
+        let (even, all) = (
+            self.even(function, locations.len(), computed, is_parallel),
+            self.computation(function, computed),
+        );
+        let not_running =
+            more_work.filter(|_| sums.measured[OFF] != [0; 2]).and_then(|_| not_running(sums, even, all));
+        let counted = more_work.and_then(|_| {
+            let resolution = trace.definitions.clock.resolution as f64;
+            let work = |measured: [i128; MEASURED], ticks: f64| Work {
+                seconds: ticks / resolution,
+                counts: [0, 1].map(|at| are_known[at].then_some(measured[COUNTERS][at] as f64)),
+            };
+            let own = even + float(sums.above.saturating_sub(sums.below));
+            let (own, of_all) = (work(sums.measured, own), work(sums.measured_of_all, all));
+            work_by_counters::against(&own, &of_all, even / all)
         });
         summary::Culprit {
             location: who(trace, &locations),
@@ -258,6 +289,7 @@ impl<'c> Culprits<'c> {
             is_critical: self.sums[which].is_critical && !is_unrecorded,
             more_work,
             not_running,
+            counted,
             samples: named
                 .samples
                 .filter(|_| !trace.is_mpi(paths.region(function)) && !is_unrecorded)
@@ -319,8 +351,9 @@ fn not_running(sums: &Sums, even: f64, all: f64) -> Option<Part> {
     let excess = float(sums.above.saturating_sub(sums.below));
     let own = even + excess;
     let explained = |kind: usize| {
-        let of_others = (sums.off_of_all[kind] - sums.off[kind]) as f64 / (all - own).max(1.0);
-        (sums.off[kind] as f64 - own * of_others.clamp(0.0, 1.0)).clamp(0.0, excess)
+        let (off, of_all) = (sums.measured[kind], sums.measured_of_all[kind]);
+        let of_others = (of_all - off) as f64 / (all - own).max(1.0);
+        (off as f64 - own * of_others.clamp(0.0, 1.0)).clamp(0.0, excess)
     };
     let [preempted, blocked] = [0, 1].map(explained);
     let share = (preempted + blocked) / excess;
@@ -441,8 +474,11 @@ mod tests {
     fn time_off_the_processor_beyond_the_share_of_others_is_said_of_an_excess_and_no_other() {
         // It has 200 where the mean is 100; the other three have 200 together.
         let told = |off: [i128; 2], off_of_others: [i128; 2]| {
-            let off_of_all = [0, 1].map(|kind: usize| off[kind] + off_of_others[kind]);
-            let sums = Sums { above: fraction::whole(100), off, off_of_all, ..Sums::default() };
+            let mut sums = Sums { above: fraction::whole(100), ..Sums::default() };
+            for kind in OFF {
+                sums.measured[kind] = off[kind];
+                sums.measured_of_all[kind] = off[kind] + off_of_others[kind];
+            }
             not_running(&sums, 100.0, 400.0).map(|part| (part.text, part.share))
         };
         assert_eq!(told([80, 0], [0, 0]), Some(("others had its processor".into(), 0.8)));

@@ -196,6 +196,7 @@ fn culprit(culprit: &summary::Culprit) -> Culprit {
         is_critical: culprit.is_critical,
         more_work: culprit.more_work,
         not_running: culprit.not_running.as_ref().map(part),
+        counted: culprit.counted.clone(),
         samples: culprit.samples.clone(),
     }
 }

@@ -31,6 +31,7 @@ mod survey;
 mod target;
 mod waiting;
 mod what_if;
+mod work_by_counters;
 mod write;
 
 pub use advised::AdviceSummary;

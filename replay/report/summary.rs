@@ -130,6 +130,8 @@ pub struct Culprit {
     pub more_work: Option<f64>,
     /// Why it was not running in a part of this excess, and the share of it; `None` if it was running, or nobody knows.
     pub not_running: Option<Part>,
+    /// By which counters of the trace its computation differs from that of all, in words; `None` if nobody knows.
+    pub counted: Option<String>,
     /// The number of samples taken there, in words.
     pub samples: Option<String>,
 }
@@ -167,7 +169,9 @@ impl Culprit {
         let not_running = self.not_running.as_ref().map_or(String::new(), |part| {
             format!(", {:.0} % of it not running: {}", 100.0 * part.share, part.text)
         });
-        let more = more.map(|more| format!("{:.0} % more work than the mean{not_running}", 100.0 * more));
+        let counted = self.counted.as_ref().map_or(String::new(), |counted| format!(" ({counted})"));
+        let more =
+            more.map(|more| format!("{:.0} % more work than the mean{counted}{not_running}", 100.0 * more));
         let all = [Some(format!("{}{victims}", self.kind)), critical, more, self.samples.clone()];
         all.into_iter().flatten().collect()
     }

@@ -36,7 +36,7 @@ use crate::clock_errors::Doubtful;
 use crate::details::Details;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
-use crate::findings::Findings;
+use crate::findings::{Finding, Findings};
 use crate::ids::{PathId, ReportPath};
 use crate::imbalance::Totals;
 use crate::int::to_usize;
@@ -321,6 +321,12 @@ fn summarize(
             of,
         })
     };
+    // Threads that lack values are findings, ranks make the numbers of the run unknown.
+    let are_complete =
+        [Finding::WithoutCounters, Finding::BackwardCounter].iter().all(|&it| findings.count(it) == 0);
+    let are_counters_known = efficiency.as_ref().map_or([false; 2], |run| {
+        [run.instructions, run.cycles].map(|count| are_complete && count.is_some())
+    });
     Summary {
         run: seconds(total(run_times.iter().map(|times| times.run)).into()),
         has_idle: culprits.has_idle_threads(),
@@ -345,7 +351,7 @@ fn summarize(
         clock_error: seconds(doubtful.limit.into()),
         corrected: violations.map(|it| (it.count, seconds(it.largest.into()))),
         doubts: doubtful.waiting.iter().filter_map(doubt).collect(),
-        causes: culprits.tell(computed, &locations.is_parallel),
+        causes: culprits.tell(computed, &locations.is_parallel, are_counters_known),
         examples: examples(trace, &findings),
         coverage,
         findings,

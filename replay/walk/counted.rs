@@ -6,6 +6,7 @@ use model::{CountsSince, Definitions, Ticks};
 use otf2::{List, MetricValue, ValueType};
 use patterns::{Metric, Source, Unit};
 
+use super::counters::NAMES;
 use super::process::ProcessWalk;
 use crate::findings::Finding;
 use crate::kept::kept;
@@ -62,6 +63,16 @@ impl ReportedCounters {
         });
         let places: Vec<_> = places.collect();
         (!list.is_empty()).then_some(ReportedCounters { list, places })
+    }
+
+    /// Returns which of them are instructions, and cycles.
+    pub fn instructions_and_cycles(&self) -> [Option<usize>; 2] {
+        NAMES.map(|names| {
+            let is_one = |(name, unit, exponent): &(String, String, i8)| {
+                names.contains(&name.as_str()) && matches!((unit.as_str(), exponent), ("#" | "", 0))
+            };
+            self.list.iter().position(is_one)
+        })
     }
 
     /// Returns their metrics, roots of the tree, whose unique names differ from `others`, and have an underscore for whatever unique
@@ -205,6 +216,7 @@ mod tests {
                 ("time_counter", "time", Unit::Occurrences)
             ]
         );
+        assert_eq!(known.instructions_and_cycles(), [Some(0), None]);
     }
 
     #[test]

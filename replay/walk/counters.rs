@@ -8,7 +8,7 @@ use super::thread::Thread;
 use crate::ids::Row;
 
 /// Names of the counters that are read, of PAPI and of perf: instructions, cycles.
-const NAMES: [[&str; 2]; 2] = [["PAPI_TOT_INS", "instructions"], ["PAPI_TOT_CYC", "cycles"]];
+pub(super) const NAMES: [[&str; 2]; 2] = [["PAPI_TOT_INS", "instructions"], ["PAPI_TOT_CYC", "cycles"]];
 
 /// What they must count.
 const COUNTING: Counting = Counting { since: CountsSince::Begin, exponent: 0 };

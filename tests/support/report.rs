@@ -41,6 +41,10 @@ impl Table {
         for (at, metric) in cube.metrics.iter().enumerate() {
             let parent = metric.parent.map(|parent| parent.0);
             table.metrics.push((metric.unique_name.clone(), metric.unit.clone(), parent));
+            // These have no rows.
+            if metric.kind.is_derived() {
+                continue;
+            }
             let severities = report.severities(MetricId(at)).unwrap();
             for path in 0..cube.cnodes.len() {
                 for location in 0..cube.locations.len() {

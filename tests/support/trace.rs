@@ -35,6 +35,14 @@ pub(crate) struct Trace {
     pub(crate) streams: Vec<Stream>,
 }
 
+impl Trace {
+    /// Whether there are values of cycles, beside those of instructions.
+    pub(crate) fn has_cycles(&self) -> bool {
+        let mut events = self.streams.iter().flat_map(|stream| &stream.events);
+        events.any(|(_, step)| matches!(step, Step::Metric(MetricClass::Cycles, _)))
+    }
+}
+
 impl Default for Trace {
     fn default() -> Trace {
         Trace {
@@ -70,6 +78,13 @@ pub(crate) struct Context {
     pub(crate) parent: Option<String>,
     /// Line of the call in `prog.c`.
     pub(crate) line: Option<u32>,
+}
+
+/// A class of one metric, by its reference.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MetricClass {
+    Instructions,
+    Cycles,
 }
 
 /// Kind of a stream of events.
@@ -285,7 +300,8 @@ pub(crate) enum Step {
     ContextEnter(String, u32),
     ContextLeave(String),
     Sample(String, u32),
-    Metric(u64),
+    /// Values of a class of metrics: instructions, or cycles.
+    Metric(MetricClass, u64),
     /// Enters a function of an accelerator, with attributes by name of that event and of the one that leaves it.
     Offload {
         region: &'static str,

@@ -388,6 +388,9 @@ pub struct Culprit {
     /// Why it was not running in a part of this excess, in words, and the share of it; absent if it was running, or nobody knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_running: Option<Part>,
+    /// By which counters its computation differs from that of all, in words; absent if nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<String>,
     /// Samples taken there, in words.
     pub samples: Option<String>,
 }

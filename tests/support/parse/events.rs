@@ -6,7 +6,7 @@ use model::Paradigm;
 
 use super::words::{Words, number};
 use crate::support::regions::{by_name, operation};
-use crate::support::trace::{AtWindow, Message, OfFile, Step};
+use crate::support::trace::{AtWindow, Message, MetricClass, OfFile, Step};
 
 /// Parses an event; `words` holds everything behind its first word.
 pub(super) fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
@@ -112,7 +112,8 @@ pub(super) fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
             let name = words.word("context")?.to_owned();
             Step::Sample(name, number(&words.options(&["unwind"])?, "unwind", 1)?)
         }
-        "metric" => Step::Metric(words.number("value")?),
+        "metric" => Step::Metric(MetricClass::Instructions, words.number("value")?),
+        "cycles" => Step::Metric(MetricClass::Cycles, words.number("value")?),
         "param" => Step::Parameter(words.word("parameter")?.to_owned(), words.number("value")?),
         _ => return Err(format!("unknown event {word}")),
     })

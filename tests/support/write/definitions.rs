@@ -106,11 +106,12 @@ impl Names {
         for &name in &self.parameters {
             define(archive, Definition::Parameter { reference: name, name, parameter_type: 2 });
         }
-        define(
-            archive,
-            Definition::MetricMember {
-                reference: 0,
-                name: self.string_of["PAPI_TOT_INS"],
+        let names =
+            if trace.has_cycles() { &["PAPI_TOT_INS", "PAPI_TOT_CYC"][..] } else { &["PAPI_TOT_INS"] };
+        for (reference, name) in (0..).zip(names) {
+            let member = Definition::MetricMember {
+                reference,
+                name: self.string_of[*name],
                 description: 0,
                 metric_type: 0,
                 metric_mode: 0,
@@ -118,17 +119,16 @@ impl Names {
                 base: 1,
                 exponent: 0,
                 unit: self.string_of["#"],
-            },
-        );
-        define(
-            archive,
-            Definition::MetricClass {
-                reference: 0,
-                metric_members: [0].as_slice().into(),
-                metric_occurrence: 0,
-                recorder_kind: 2,
-            },
-        );
+            };
+            define(archive, member);
+        }
+        for reference in (0..).take(names.len()) {
+            let members = [reference];
+            let metric_members = members.as_slice().into();
+            let class =
+                Definition::MetricClass { reference, metric_members, metric_occurrence: 0, recorder_kind: 2 };
+            define(archive, class);
+        }
     }
 
     fn define_regions(&self, archive: &mut ArchiveWriter, trace: &Trace) {

@@ -291,9 +291,9 @@ fn threading(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'static>> 
         Step::Recording(on) => Event::MeasurementOnOff {
             measurement_mode: if *on { MeasurementMode::ON } else { MeasurementMode::OFF },
         },
-        Step::Metric(value) => {
+        Step::Metric(class, value) => {
             let values = VALUES.get(*value as usize).expect("a metric value below 64");
-            Event::Metric { metric: 0, metric_values: values.as_slice().into() }
+            Event::Metric { metric: *class as u32, metric_values: values.as_slice().into() }
         }
         _ => return None,
     })

@@ -103,6 +103,9 @@ impl Names {
         for text in of_places.into_iter().chain(["PAPI", "PAPI_TOT_INS", "#", "MPI-IO", "POSIX", "ISOC"]) {
             self.string(text);
         }
+        if trace.has_cycles() {
+            self.string("PAPI_TOT_CYC");
+        }
         for rank in 0..processes(trace) {
             self.string(&format!("MPI Rank {rank}"));
         }

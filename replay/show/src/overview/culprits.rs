@@ -86,6 +86,9 @@ fn evidence(culprit: &Culprit) -> Vec<String> {
     if culprit.is_critical {
         evidence.push("on the critical path".into());
     }
+    if let Some(counted) = &culprit.counted {
+        evidence.push(format!("against the mean: {counted}"));
+    }
     if let Some(part) = &culprit.not_running {
         let share = numbers::percent(part.share);
         evidence.push(format!("not running in {share} of its excess over the mean: {}", part.text));

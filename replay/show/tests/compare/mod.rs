@@ -166,6 +166,7 @@ impl Chain {
             kind: "late senders".into(),
             more_work: Some(1.9),
             not_running: None,
+            counted: None,
             ..Culprit::default()
         };
         let fate = |fate: &str, share: f64| Coverage { fate: fate.into(), seconds: share };

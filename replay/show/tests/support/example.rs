@@ -279,6 +279,7 @@ fn culprit(names: &Names, place: &str, seconds: f64, more_work: Option<f64>) -> 
         is_critical: true,
         more_work,
         not_running: None,
+        counted: None,
         ..Culprit::default()
     }
 }

@@ -21,6 +21,24 @@ fn values_are_inclusive_sums_over_locations() {
 }
 
 #[test]
+fn counters_have_their_own_names_and_those_of_cube() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let mut maker = Maker::new(1);
+    let counter = maker.metric("page_faults", None);
+    maker.cube.metrics[counter.0].display_name = "page-faults".into();
+    let main = maker.call("main", None);
+    maker.row(counter, main, &[2.0]);
+    maker.write(&path, &[]);
+    let [own, of_cube] = ["page-faults", "page_faults"].map(|name| {
+        let printed = run(80, &["tree", path.to_str().unwrap(), "-m", name]);
+        assert_eq!(printed.status, Status::Done, "{}", printed.messages);
+        printed.results
+    });
+    assert_eq!(own, of_cube);
+}
+
+#[test]
 fn minima_and_maxima_are_no_sums_and_those_of_nothing_are_not_shown() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("r.cubex");

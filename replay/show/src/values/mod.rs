@@ -180,12 +180,20 @@ impl<'r> Values<'r> {
         }
     }
 
-    /// The metric or pseudo-metric of a name, such as `time`, `mpi_latesender` or `waiting`.
+    /// The metric or pseudo-metric of a name, such as `time`, `mpi_latesender` or `waiting`; else the only one that is shown by this
+    /// name: a counter was recorded by it, such as `page-faults`, which no unique name can be.
     ///
     /// # Errors
     /// If the report has none.
     pub fn quantity(&self, name: &str) -> Result<Quantity> {
-        self.find(name).ok_or_else(|| {
+        let all = self.cube().metrics.iter().enumerate();
+        let shown: Vec<usize> =
+            all.filter(|(_, metric)| metric.display_name == name).map(|(at, _)| at).collect();
+        let only = || match shown[..] {
+            [only] => Some(self.of_metric(MetricId(only))),
+            _ => None,
+        };
+        self.find(name).or_else(only).ok_or_else(|| {
             Error::new(format!(
                 "no metric {name} in this report: replay-show tree --metrics lists those that it has"
             ))

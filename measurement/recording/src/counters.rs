@@ -88,6 +88,9 @@ pub fn parse(list: &str) -> Result<Vec<Counter>, String> {
     };
     let names = list.split(separates).map(str::trim).filter(|name| !name.is_empty());
     let counters = names.map(Counter::find).collect::<Result<Vec<_>, _>>()?;
+    if counters.is_empty() && !list.trim().is_empty() {
+        return Err(format!("{list:?}, expected names of counters"));
+    }
     if counters.len() > MOST {
         return Err(format!("{} counters, expected at most {MOST}", counters.len()));
     }
@@ -214,6 +217,7 @@ mod tests {
         let problem = |list| parse(list).unwrap_err();
         assert!(problem("PAPI_FP_OPS").starts_with("PAPI_FP_OPS, expected cycles, instructions, "));
         assert_eq!(problem("cycles,cycles"), "cycles twice");
+        assert_eq!(problem(" ,"), "\" ,\", expected names of counters");
         assert_eq!(problem("r1,r2,r3,r4,r5,r6,r7"), "7 counters, expected at most 6");
         for name in ["r", "rx1", "cpu/", "cpu//", "../x/event=1/", "cpu/event=0xg/", "r12345678901234567"] {
             assert!(parse(name).is_err(), "{name}");

@@ -47,12 +47,12 @@ static void allreduce(double first, double others) {
 /* Rank 1 comes late for every second message; rank 0 waits for it, or not. */
 static void late_receiver(int step, int is_synchronous) {
     if (rank == 0) {
-        work(10);
+        work(30);
         if (is_synchronous) MPI_Ssend(out, sizeof out, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
         else send(1);
-        work(step % 2 ? 10 : 2);
+        work(step % 2 ? 30 : 6);
     } else {
-        work(step % 2 ? 24 : 12);
+        work(step % 2 ? 72 : 36);
         receive(0);
     }
 }

@@ -20,6 +20,13 @@ pub(crate) struct Mpi {
     pub(crate) is_open_mpi: bool,
 }
 
+impl Mpi {
+    /// The name by which programs are built for it, and that of their folders: those of another one cannot be run with it.
+    fn name(&self) -> &'static str {
+        if self.is_open_mpi { "openmpi" } else { "mpich" }
+    }
+}
+
 /// The MPI, if there is one; otherwise reports what is skipped.
 pub(crate) fn mpi(test: &str) -> Option<&'static Mpi> {
     static MPI: OnceLock<Result<Mpi, String>> = OnceLock::new();
@@ -134,7 +141,7 @@ pub(crate) fn program(mpi: &Mpi, source: &str) -> Option<Vec<OsString>> {
     }
     static BUILT: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new());
     let language = if ending == "f" { "f90" } else { ending };
-    let folder = place().join("programs");
+    let folder = place().join("programs").join(mpi.name());
     assert!(sources(language).iter().any(|it| it == source), "{source} is in no folder of `sources`");
     let failure = {
         let mut built = BUILT.lock().unwrap();
@@ -168,7 +175,7 @@ fn build(mpi: &Mpi, language: &str, folder: &Path) -> Option<String> {
         return Some(format!("there is no {compiler}"));
     }
     let output = Command::new(project("tests/programs/build"))
-        .arg(if mpi.is_open_mpi { "openmpi" } else { "mpich" })
+        .arg(mpi.name())
         .arg(folder)
         .args(sources(language))
         .env(wrapper.to_uppercase(), &compiler)
@@ -188,9 +195,10 @@ pub(crate) fn program_with(mpi: &Mpi, source: &str, flags: &str) -> Option<Vec<O
     }
     let mut built = BUILT.lock().unwrap();
     let program = built.entry((source.into(), flags.into())).or_insert_with(|| {
-        let folder = place().join(flags.replace(|letter: char| !letter.is_alphanumeric(), "_"));
+        let options = flags.replace(|letter: char| !letter.is_alphanumeric(), "_");
+        let folder = place().join(options).join(mpi.name());
         let output = Command::new(project("tests/programs/build"))
-            .arg(if mpi.is_open_mpi { "openmpi" } else { "mpich" })
+            .arg(mpi.name())
             .args([folder.as_path(), source.as_ref()])
             .env("FLAGS", flags)
             .env("MPICC", compiler())
@@ -261,7 +269,7 @@ fn link(mpi: &Mpi, source: &str, linkage: Linkage, library: &Path) -> Result<Pat
     if linkage != Linkage::Recorder && mpi.is_open_mpi {
         return Err("what a static Open MPI stands on is not known".into());
     }
-    let folder = place().join("linked").join(format!("{linkage:?}"));
+    let folder = place().join("linked").join(mpi.name()).join(format!("{linkage:?}"));
     std::fs::create_dir_all(&folder).unwrap();
     let udev = folder.join("udev.c");
     std::fs::write(&udev, UDEV).unwrap();
@@ -277,7 +285,7 @@ fn link(mpi: &Mpi, source: &str, linkage: Linkage, library: &Path) -> Result<Pat
     };
     let build = |libraries: String| {
         Command::new(project("tests/programs/build"))
-            .arg(if mpi.is_open_mpi { "openmpi" } else { "mpich" })
+            .arg(mpi.name())
             .args([folder.as_path(), source.as_ref()])
             .envs([("FLAGS", flags), ("LIBRARIES", &libraries)])
             .env("MPICC", compiler())

@@ -13,6 +13,9 @@ const ERROR: f64 = 0.1;
 /// Pairs of runs, of which the shortest are compared.
 const ATTEMPTS: usize = 20;
 
+/// The share of its sleep by which a rank may sleep longer on a machine that is quiet enough to measure anything.
+const QUIET: f64 = 0.03;
+
 /// A change: ranks, arguments of the program, scenario, and arguments with the change.
 struct Case {
     ranks: u32,
@@ -84,14 +87,21 @@ const CASES: &[Case] = &[
     Case { ranks: 2, before: &["noise", "20", "80"], scenario: "quiet=work", after: &["noise", "20", "20"] },
 ];
 
-/// A recording of a program; `None` if it cannot be made here.
-fn record(test: &str, program: &str, ranks: u32, arguments: &[&str]) -> Option<Subject> {
+/// A recording of a program, and whether the machine was quiet meanwhile; `None` if it cannot be made here.
+fn record(test: &str, program: &str, ranks: u32, arguments: &[&str]) -> Option<(Subject, bool)> {
     // Ranks that share a core do not wait for each other alone.
     let subject = Subject::new(test, program, ranks, arguments)?
         .with("OMPI_MCA_hwloc_base_binding_policy", "none")
         .with("PRTE_MCA_hwloc_default_binding_policy", "none");
-    subject.run_recorded(Invocation::InFront).expect_success();
-    Some(subject)
+    let ended = subject.run_recorded(Invocation::InFront);
+    ended.expect_success();
+    // Each rank has printed how long it was to sleep, and how much longer it has slept.
+    let is_in_time = |line: &str| {
+        let numbers: Vec<f64> = line.split(' ').map(|number| number.parse().unwrap()).collect();
+        numbers[1] <= QUIET * numbers[0]
+    };
+    let is_quiet = ended.stdout.lines().all(is_in_time);
+    Some((subject, is_quiet))
 }
 
 /// The run time of a recording in a scenario.
@@ -114,18 +124,26 @@ fn run_times_of_changed_programs_are_as_predicted() {
         let test = format!("changes-{number}");
         // What else runs on the machine makes run times longer, and never shorter.
         let (mut predicted, mut measured) = (f64::INFINITY, f64::INFINITY);
-        let mut is_right = false;
+        let (mut is_right, mut was_quiet) = (false, [false; 2]);
         for _ in 0..ATTEMPTS {
-            let Some(subject) = record(&test, CHANGES, *ranks, before) else { return };
+            let Some((subject, is_quiet)) = record(&test, CHANGES, *ranks, before) else { return };
             predicted = replayed(&subject, scenario).gains[0].seconds.min(predicted);
-            let Some(subject) = record(&test, CHANGES, *ranks, after) else { return };
+            was_quiet[0] |= is_quiet;
+            let Some((subject, is_quiet)) = record(&test, CHANGES, *ranks, after) else { return };
             measured = replayed(&subject, "same").run.min(measured);
+            was_quiet[1] |= is_quiet;
             println!("{before:?}, {scenario}: {predicted:.3} s predicted, {measured:.3} s measured");
             is_right = (predicted / measured - 1.0).abs() <= ERROR;
             if is_right {
                 break;
             }
         }
-        assert!(is_right, "{before:?}, {scenario}: {predicted} s predicted, {measured} s measured");
+        let told = format!("{before:?}, {scenario}: {predicted} s predicted, {measured} s measured");
+        if !is_right && was_quiet != [true; 2] {
+            // Who sleeps for longer than asked on this machine measures the machine.
+            skip::skip(skip::Need::System, format!("the machine is never quiet: {told}"));
+            continue;
+        }
+        assert!(is_right, "{told}");
     }
 }

@@ -1,18 +1,29 @@
 /* Programs before and after a change: changes KIND A B, where A and B are milliseconds of work. Work sleeps, so that processes
-   that share a core do not slow each other. */
+   that share a core do not slow each other. Each rank prints how long it was to sleep, and how much longer it has slept. */
 #include "replay.h"
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 static int rank, size;
 static char in[64], out[64];
+static double wanted, slept;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + 1e-9 * time.tv_nsec;
+}
 
 static void pass(double milliseconds) {
     long nanoseconds = (long)(milliseconds * 1e6);
     struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    const double begin = now();
     nanosleep(&time, 0);
+    slept += now() - begin;
+    wanted += 1e-3 * milliseconds;
 }
 
 static void work(double milliseconds) {
@@ -125,6 +136,7 @@ int main(int argc, char **argv) {
         /* Now one, now the other is held up, but not in the first step, behind another call than the others. */
         if (!strcmp(kind, "noise")) allreduce(step % 5 == 1 ? b : a, step % 5 == 3 ? b : a);
     }
+    printf("%.6f %.6f\n", wanted, slept - wanted);
     MPI_Finalize();
     return 0;
 }

@@ -255,13 +255,10 @@ impl<'c> Culprits<'c> {
         let is_unrecorded = paths.region(function) == trace.artificial(Artificial::MeasurementOff);
         let site = named.site.as_ref().filter(|_| !is_unrecorded);
         let stretch = site.and_then(|site| site.stretch);
-        let more_work = self.more_work(which, function, locations.len(), computed, is_parallel);
-        let more_work = more_work.filter(|_| !is_unrecorded);
         let sums = &self.sums[which];
-        let (even, all) = (
-            self.even(function, locations.len(), computed, is_parallel),
-            self.computation(function, computed),
-        );
+        let even = self.even(function, locations.len(), computed, is_parallel);
+        let all = self.computation(function, computed);
+        let more_work = more_work(sums, even).filter(|_| !is_unrecorded);
         let not_running =
             more_work.filter(|_| sums.measured[OFF] != [0; 2]).and_then(|_| not_running(sums, even, all));
         let counted = more_work.and_then(|_| {
@@ -286,7 +283,7 @@ impl<'c> Culprits<'c> {
             seconds: trace.definitions.clock.seconds(costs) / fraction::ONE,
             kind: self.kind(named.culprit.class),
             victims: named.victims.as_ref().map(|who| victims(trace, who, costs)),
-            is_critical: self.sums[which].is_critical && !is_unrecorded,
+            is_critical: sums.is_critical && !is_unrecorded,
             more_work,
             not_running,
             counted,
@@ -324,22 +321,13 @@ impl<'c> Culprits<'c> {
         };
         in_function.map(mean).sum::<f64>() * locations as f64
     }
+}
 
-    /// Returns the excess of its computation over the mean, as a fraction of the mean; `None` if there is
-    /// none, or it is unknown.
-    fn more_work(
-        &self,
-        which: usize,
-        function: Function,
-        locations: usize,
-        computed: &Totals,
-        is_parallel: &[bool],
-    ) -> Option<f64> {
-        let mean = self.even(function, locations, computed, is_parallel);
-        let Sums { above, below, .. } = self.sums[which];
-        let more = above.saturating_sub(below);
-        (more > 0 && mean > 0.0).then(|| float(more) / mean)
-    }
+/// Returns the excess of the computation of a place over the mean, as a fraction of the mean; `None` if there is none, or it is unknown.
+/// `even` is what its computation would be if all had the mean, in ticks.
+fn more_work(sums: &Sums, even: f64) -> Option<f64> {
+    let more = sums.above.saturating_sub(sums.below);
+    (more > 0 && even > 0.0).then(|| float(more) / even)
 }
 
 /// Returns why a place was not running in a part of its excess of computation over the mean, and the share of it (site 5.1): what of

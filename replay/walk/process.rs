@@ -448,13 +448,11 @@ impl<'t> ProcessWalk<'t> {
                 Numbering::Journal(mut journal) => {
                     thread.note_end(journal.len());
                     journal.shrink();
-                    journals.reserve_exact(count - number);
-                    journals.push(journal);
+                    add(&mut journals, journal, count - number);
                 }
                 Numbering::Records(mut of_location) => {
                     of_location.ignored.sort_unstable();
-                    records.reserve_exact(count - number);
-                    records.push(of_location);
+                    add(&mut records, of_location, count - number);
                 }
                 Numbering::Pieces(of_location) => {
                     thread.note_end(JournalPosition::new(of_location.list.len()));
@@ -462,14 +460,11 @@ impl<'t> ProcessWalk<'t> {
                 }
             }
             severities.push(thread.finish(time, visits));
-            // Lists that grow by themselves have room for four, and most processes have one thread.
             if let Some(timeline) = thread.timeline.take() {
-                timelines.reserve_exact(count - number);
-                timelines.push(timeline.finish());
+                add(&mut timelines, timeline.finish(), count - number);
             }
             if let Some(of_location) = thread.steps.take() {
-                steps.reserve_exact(count - number);
-                steps.push(of_location.finish());
+                add(&mut steps, of_location.finish(), count - number);
             }
             if let Some(mut noted) = thread.noted.take() {
                 noted.pieces.shrink();
@@ -512,6 +507,12 @@ impl<'t> ProcessWalk<'t> {
             results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }
     }
+}
+
+/// Adds to a list that may get so many, with this one: a list that grows by itself has room for four, and most processes have one thread.
+fn add<T>(list: &mut Vec<T>, one: T, most: usize) {
+    list.reserve_exact(most);
+    list.push(one);
 }
 
 /// Returns the call of a frame of a thread in the operations; `entered` is the event of entering it, if MPI makes progress in it.

@@ -410,7 +410,7 @@ fn files(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionL
         /// OTF2's `IoHandleFlag` of a handle of what was open already, and of one that stands for all files.
         const PRE_CREATED: u32 = 1;
         const ALL_PROXY: u32 = 2;
-        let flags = [(handle.was_open.is_some(), PRE_CREATED), (handle.file.is_none(), ALL_PROXY)];
+        let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
         records.add(Definition::IoHandle {
             reference,
             name: 0,
@@ -420,7 +420,8 @@ fn files(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionL
                 FileAccess::Posix => POSIX,
                 FileAccess::IsoC => ISO_C,
             },
-            io_handle_flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
+            io_handle_flags: flag(handle.was_open.is_some(), PRE_CREATED)
+                | flag(handle.file.is_none(), ALL_PROXY),
             comm: match handle.access {
                 FileAccess::Mpi(communicator) => communicator,
                 FileAccess::Posix | FileAccess::IsoC => UNDEFINED,

@@ -114,7 +114,7 @@ pub use names::file_families;
 pub use observed::{Looked, Observed};
 pub use operation::{Caller, Operation};
 pub use origin::Origin;
-pub use phase::{Key, Phase, Position, phases};
+pub use phase::{Key, Phase, Position, about, phases};
 pub use picture::picture;
 pub use ranks::Ranges;
 pub use records::{Begin, Id, Opening, Request, Settings, Walked, Whence};

@@ -109,6 +109,11 @@ pub struct Phase {
     pub manner: Manner,
 }
 
+/// The mark of a number at which ranks differ: it is the mean of them, or the most frequent one (io.md 4.4).
+pub fn about(is_same: bool) -> &'static str {
+    if is_same { "" } else { "~" }
+}
+
 /// The phases of all simple phases of some families of files, in the order of their begin. Simple phases may come in any order.
 pub fn phases(mut simple: Vec<Simple>, files: &Files) -> Vec<Phase> {
     let order = |it: &Simple| (it.rank, it.number, it.file);

@@ -8,7 +8,7 @@ use crate::family::Family;
 use crate::json::{Lines, Model};
 use crate::numbers::to_u64;
 use crate::origin::Origin;
-use crate::phase::{Phase, Position};
+use crate::phase::{Phase, Position, about};
 
 /// Names of the columns.
 const NAMES: &str = "phase\tfirst\tlast\tcount\tfile\tfiles\tlayer\top\tcollective\tblocking\tpointer\tmode\tmembers\tnp\trep\trs\t\
@@ -35,8 +35,6 @@ fn line(model: &Model, family: &Family, phase: &Phase) -> Vec<String> {
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_owned());
     let none = Lines::default();
     let ior = model.ior.get(&family.first).unwrap_or(&none);
-    // Where ranks differ, it is the mean of them, and the most frequent number of repetitions.
-    let about = |is_same: bool| if is_same { "" } else { "~" };
     let rs = number(|it| it.rs) + about(phase.same_sizes);
     let mut fields = vec![
         family.numbers.to_string(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use io_model::{Access, Bottom, Estimate, Family, Flaw, Kind, Model, Phase, Ranges, Requests};
+use io_model::{Access, Bottom, Estimate, Family, Flaw, Kind, Model, Phase, Ranges, Requests, about};
 
 use super::file_waiting::FileWaiting;
 use super::names::{self, cut_front};
@@ -95,7 +95,6 @@ impl IoModel {
     fn line(&self, family: &Family, phase: &Phase) -> [String; 8] {
         let count = if family.count > 1 { format!("{} × ", family.count) } else { String::new() };
         let rs: Vec<String> = phase.positions.iter().map(|it| size(it.rs)).collect();
-        let about = |is_same: bool| if is_same { "" } else { "~" };
         let seconds = self.seconds(family.time);
         let rate = if seconds > 0.0 {
             format!("{}/s", decimal(family.weight as f64 / seconds))

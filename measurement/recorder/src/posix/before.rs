@@ -25,6 +25,13 @@ pub(crate) struct Candidate {
     shares: bool,
 }
 
+impl Candidate {
+    /// Returns its state; `None` if the descriptor is of something else meanwhile.
+    fn state(&self) -> Option<FileState> {
+        FileState::of_descriptor(self.descriptor).filter(|state| state.identity == self.identity)
+    }
+}
+
 /// A file that was open before, and is recorded.
 pub(crate) struct Before {
     /// The number of its handle in the process.
@@ -91,15 +98,11 @@ pub(super) fn keep(access: &mut Access, open: &[Candidate], streams: &[(i32, u32
             continue;
         }
         // Another thread may have closed it meanwhile, and opened something else, unseen.
-        match is_still(candidate) {
-            true => place(access, handle, position),
-            false => _ = descriptors::set(descriptor, None),
+        match candidate.state() {
+            Some(_) => place(access, handle, position),
+            None => _ = descriptors::set(descriptor, None),
         }
     }
-}
-
-fn is_still(candidate: &Candidate) -> bool {
-    FileState::of_descriptor(candidate.descriptor).is_some_and(|state| state.identity == candidate.identity)
 }
 
 /// Returns the file of a descriptor, or of a stream on it, if it is still that, and recorded.
@@ -108,8 +111,8 @@ pub(crate) fn find(
     candidate: &Candidate,
     (parent, is_stream): (Option<u32>, bool),
 ) -> Option<Before> {
-    let &Candidate { descriptor, identity, flags, shares } = candidate;
-    let state = FileState::of_descriptor(descriptor).filter(|state| state.identity == identity)?;
+    let &Candidate { descriptor, flags, shares, .. } = candidate;
+    let state = candidate.state()?;
     let process = access.process();
     let mut room = PathRoom::new();
     let path = room.of_descriptor(descriptor)?;
@@ -152,15 +155,12 @@ mod tests {
         // Flags and place are the same, but it is another opening.
         let other = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         let found = candidates();
-        let shares = |file: &std::fs::File| {
-            found.iter().find(|it| it.descriptor == file.as_raw_fd()).map(|candidate| candidate.shares)
-        };
-        assert_eq!([&one, &copy].map(shares), [Some(true); 2]);
+        let of = |file: &std::fs::File| found.iter().find(|it| it.descriptor == file.as_raw_fd()).unwrap();
+        let [one, copy, other] = [&one, &copy, &other].map(of);
+        assert_eq!([one.shares, copy.shares], [true; 2]);
         // Where the system does not tell, it may be the same.
-        let candidate = |file: &std::fs::File| found.iter().find(|it| it.descriptor == file.as_raw_fd());
-        let own = candidate(&one).unwrap();
-        let tells = compared(own, own) == 0;
-        assert_eq!(shares(&other), Some(!tells));
+        let tells = compared(one, one) == 0;
+        assert_eq!(other.shares, !tells);
         std::fs::remove_file(&path).unwrap();
     }
 }

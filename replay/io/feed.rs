@@ -107,26 +107,25 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// Opens handles that were there before, when the first record of each comes.
+    /// Opens a handle that was there before, when its first record comes, unless that makes it.
     fn open_before(&mut self, trace: &Trace, event: &Event<'_>, mappings: &Mappings) {
-        let (Event::IoSeek { handle, .. }
-        | Event::IoOperationBegin { handle, .. }
-        | Event::IoDuplicateHandle { old_handle: handle, .. }
-        | Event::IoDestroyHandle { handle }) = *event
-        else {
-            return;
+        let (used, made) = match *event {
+            Event::IoCreateHandle { handle, .. } => (None, Some(handle)),
+            Event::IoDuplicateHandle { old_handle, new_handle, .. } => (Some(old_handle), Some(new_handle)),
+            Event::IoSeek { handle, .. }
+            | Event::IoOperationBegin { handle, .. }
+            | Event::IoDestroyHandle { handle } => (Some(handle), None),
+            _ => return,
         };
-        if let Some((key, known)) = self.asked.local_handle(trace, mappings, handle)
+        let find = |local: Option<u32>| self.asked.local_handle(trace, mappings, local?);
+        let (used, made) = (find(used), find(made));
+        if let Some((key, known)) = used
             && let Some(status) = known.was_open
             && self.before.insert(key)
         {
             self.create(trace, (key, known), status, &FileAttributes::default());
         }
-        if let Event::IoDuplicateHandle { new_handle, .. } = *event
-            && let Some((key, _)) = self.asked.local_handle(trace, mappings, new_handle)
-        {
-            self.before.insert(key);
-        }
+        self.before.extend(made.map(|(key, _)| key));
     }
 
     /// Takes a record.
@@ -139,7 +138,6 @@ impl<'a> Feed<'a> {
         match *event {
             Event::IoCreateHandle { handle: local, status_flags, .. } => {
                 if let Some((key, known)) = handle(local) {
-                    self.before.extend(known.was_open.map(|_| key));
                     let known = Handle { was_open: None, ..known };
                     self.create(trace, (key, known), status_flags, spot.told);
                     self.note(Purpose::OpensOrCloses, (key, known), (spot.thread, spot.call));

@@ -121,8 +121,6 @@ impl Names {
                 unit: self.string_of["#"],
             };
             define(archive, member);
-        }
-        for reference in (0..).take(names.len()) {
             let members = [reference];
             let metric_members = members.as_slice().into();
             let class =

@@ -59,3 +59,4 @@ mod structure;
 mod support;
 mod what_if;
 mod what_if_forms; // run times under other conditions that are known in closed form
+mod work_by_counters;

@@ -6,51 +6,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
-use crate::operation::{Caller, Operation};
-use crate::view::Pieces;
-
-/// An operation and the pieces of the file that it moved.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Transfer {
-    /// The rank.
-    pub rank: u32,
-    /// Number of the opening of the file by the rank.
-    pub opening: u64,
-    /// Whether it reads or writes.
-    pub kind: Kind,
-    /// When it began, in ticks of the clock.
-    pub begin: u64,
-    /// When it was complete.
-    pub end: u64,
-    /// Bytes moved.
-    pub size: u64,
-    /// Who asked for it.
-    pub caller: Caller,
-    /// None if their places are unknown.
-    pub pieces: Pieces,
-}
-
-impl Transfer {
-    pub(crate) fn new(rank: u32, operation: &Operation, pieces: Pieces) -> Transfer {
-        let Operation { opening, begin, end, size, caller, .. } = *operation;
-        Transfer { rank, opening, kind: operation.access.kind, begin, end, size, caller, pieces }
-    }
-
-    /// How long it took, in ticks of the clock.
-    pub(crate) fn duration(&self) -> u64 {
-        self.end.saturating_sub(self.begin)
-    }
-
-    /// The first byte in the file, if it is known where it lies.
-    pub(crate) fn first(&self) -> Option<u64> {
-        self.pieces.iter().map(|(at, _)| *at).min()
-    }
-
-    /// What is behind the last byte.
-    pub(crate) fn behind(&self) -> Option<u64> {
-        self.pieces.iter().map(|(at, length)| at.saturating_add(*length)).max()
-    }
-}
+use crate::transfer::Transfer;
 
 /// Bytes that were read of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
@@ -82,34 +38,29 @@ impl Reads {
     }
 }
 
-/// What the ranks read of one file, of all its transfers, which are looked at in the order of their begins: `each` is told what each of
-/// them has read. `None` if it is unknown where any of them lies, as that may be anywhere.
-pub(crate) fn reads(transfers: &[Transfer], mut each: impl FnMut(&Transfer, &Reads)) -> Option<Reads> {
-    if transfers.iter().any(|transfer| transfer.size > 0 && transfer.pieces.is_empty()) {
-        return None;
-    }
-    if transfers.iter().all(|transfer| transfer.kind == Kind::Write) {
-        return Some(Reads::default());
-    }
-    let mut order: Vec<&Transfer> = transfers.iter().collect();
-    order.sort_by(|one, other| {
-        let key = |it: &Transfer| (it.begin, it.end, it.rank, it.opening, it.kind);
-        key(one).cmp(&key(other)).then_with(|| one.pieces.cmp(&other.pieces))
-    });
-    let mut writers: Owners<u32> = Owners::default();
-    let mut readers: FxHashMap<(u32, u64), Owners<()>> = FxHashMap::default();
-    let mut all = Reads::default();
-    for transfer in order {
+/// What ranks read of one file, of which all transfers are shown in the order of time.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Reading {
+    writers: Owners<u32>,
+    /// By rank and opening.
+    readers: FxHashMap<(u32, u64), Owners<()>>,
+    /// All that was read.
+    pub(crate) all: Reads,
+}
+
+impl Reading {
+    /// What a transfer has read.
+    pub(crate) fn see(&mut self, transfer: &Transfer) -> Reads {
+        let mut reads = Reads::default();
         let ends = transfer.pieces.iter().map(|&(at, length)| (at, at.saturating_add(length)));
         if transfer.kind == Kind::Write {
-            ends.for_each(|(at, end)| writers.set(at, end, transfer.rank));
-            continue;
+            ends.for_each(|(at, end)| self.writers.set(at, end, transfer.rank));
+            return reads;
         }
-        let before = readers.entry((transfer.rank, transfer.opening)).or_default();
-        let mut reads = Reads::default();
+        let before = self.readers.entry((transfer.rank, transfer.opening)).or_default();
         for (at, end) in ends {
             reads.bytes = reads.bytes.saturating_add(end - at);
-            writers.parts(at, end, |from, to, writer| {
+            self.writers.parts(at, end, |from, to, writer| {
                 let mut read = 0;
                 before.parts(from, to, |from, to, known| read += known.map_or(0, |()| to - from));
                 reads.distinct = reads.distinct.saturating_add(to - from - read);
@@ -125,10 +76,9 @@ pub(crate) fn reads(transfers: &[Transfer], mut each: impl FnMut(&Transfer, &Rea
             });
             before.set(at, end, ());
         }
-        each(transfer, &reads);
-        all.merge(&reads);
+        self.all.merge(&reads);
+        reads
     }
-    Some(all)
 }
 
 /// Who has which bytes: end and owner by begin; ranges do not overlap.
@@ -226,11 +176,16 @@ mod tests {
 
     /// What each rank reads; all of them together is the sum.
     fn by_rank(list: &[Transfer]) -> BTreeMap<u32, Reads> {
-        let mut ranks: BTreeMap<u32, Reads> = BTreeMap::new();
-        let all = reads(list, |it, reads| ranks.entry(it.rank).or_default().merge(reads)).unwrap();
+        let (mut ranks, mut reading): (BTreeMap<u32, Reads>, _) = (BTreeMap::new(), Reading::default());
+        for it in list {
+            let reads = reading.see(it);
+            if it.kind == Kind::Read {
+                ranks.entry(it.rank).or_default().merge(&reads);
+            }
+        }
         let mut sum = Reads::default();
         ranks.values().for_each(|reads| sum.merge(reads));
-        assert_eq!(all, sum);
+        assert_eq!(reading.all, sum);
         ranks
     }
 
@@ -244,15 +199,6 @@ mod tests {
         ];
         let found = Reads { bytes: 19, own: 8 + 4, again: 1 + 2, of_others: 2 + 1, distinct: 12 };
         assert_eq!(by_rank(&list), BTreeMap::from([(0, found)]));
-    }
-
-    #[test]
-    fn nothing_is_known_of_a_file_in_which_the_place_of_a_transfer_is_unknown() {
-        let mut list = [transfer(0, Kind::Write, 0, &[(0, 10)]), transfer(0, Kind::Read, 1, &[(0, 10)])];
-        list[0].pieces.clear();
-        assert_eq!(reads(&list, |_, _| panic!("it is told of a transfer")), None);
-        list[0].size = 0;
-        assert_eq!(reads(&list, |_, _| {}), Some(Reads { bytes: 10, distinct: 10, ..Reads::default() }));
     }
 
     /// Byte by byte.

@@ -1,82 +1,132 @@
 //! Blocks of a file that several ranks want at one time (io.md 5.2).
 
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::access::Kind;
-use crate::bytes::Transfer;
+use crate::outline::Outline;
 
-/// Whether each transfer of a file is contended, in their order: it overlaps in time with one of another rank in a block of so many
-/// bytes in which file systems lock, and at least one of both writes. Only the first and the last block of each transfer are looked at:
-/// others are its own, unless ranks move the same bytes.
-pub(crate) fn contended(transfers: &[Transfer], block: u64) -> Vec<bool> {
-    let mut found = vec![false; transfers.len()];
-    let is_write = |it: &Transfer| it.kind == Kind::Write;
-    if !transfers.iter().any(is_write) {
-        return found;
-    }
-    let block = block.max(1);
-    let mut blocks: FxHashMap<u64, Block> = FxHashMap::default();
-    for it in transfers {
-        for number in edges(it, block) {
-            blocks.entry(number).or_insert(Block::Of(it.rank)).take(it.rank);
-        }
-    }
-    let mut order: Vec<usize> = (0..transfers.len()).collect();
-    order.sort_by_key(|&at| (transfers[at].begin, at));
-    for at in order {
-        let one = &transfers[at];
-        for number in edges(one, block) {
-            let Some(Block::Shared(busy)) = blocks.get_mut(&number) else { continue };
-            busy.retain(|&other| transfers[other].end > one.begin);
-            for &other in &*busy {
-                if transfers[other].rank != one.rank && (is_write(one) || is_write(&transfers[other])) {
-                    (found[at], found[other]) = (true, true);
-                }
-            }
-            busy.push(at);
-        }
-    }
-    found
-}
-
-/// Who has a block.
-enum Block {
-    /// One rank: so it is with most.
-    Of(u32),
-    /// Several. Those of their transfers that have not ended.
-    Shared(Vec<usize>),
-}
-
-impl Block {
-    /// A rank has it, too.
-    fn take(&mut self, rank: u32) {
-        if matches!(self, Block::Of(own) if *own != rank) {
-            *self = Block::Shared(Vec::new());
-        }
-    }
+/// The transfers of a file that are not over yet, as far as they were shown in the order of time. Each is contended if it overlaps in time
+/// with one of another rank in a block of the file in which file systems lock, and at least one of both writes. Only the first and the last
+/// block of each transfer are looked at: others are its own, unless ranks move the same bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Contention {
+    /// Bytes of a block.
+    block: u64,
+    /// Those that may overlap with the next one, by their begins, and some that one before them holds up.
+    window: VecDeque<(Outline, Edges)>,
+    /// How many came before these.
+    before: u64,
+    /// Who is in each block.
+    blocks: FxHashMap<u64, SmallVec<[Active; 2]>>,
 }
 
 /// The blocks of the first and the last byte.
-fn edges(transfer: &Transfer, block: u64) -> impl Iterator<Item = u64> {
-    let pieces = || transfer.pieces.iter().filter(|(_, length)| *length > 0);
-    let first = pieces().map(|(at, _)| at / block).min();
-    let last = pieces().map(|(at, length)| at.saturating_add(length - 1) / block).max();
-    first.into_iter().chain(last.filter(|_| last != first))
+type Edges = [Option<u64>; 2];
+
+/// A transfer in a block.
+#[derive(Clone, Copy, Debug)]
+struct Active {
+    end: u64,
+    /// Position among all transfers.
+    number: u64,
+    rank: u32,
+    is_write: bool,
+}
+
+impl Contention {
+    /// No transfer yet of a file that is locked in blocks of so many bytes.
+    pub(crate) fn new(block: u64) -> Contention {
+        Contention { block: block.max(1), window: VecDeque::new(), before: 0, blocks: FxHashMap::default() }
+    }
+
+    /// Adds the next transfer, from its first byte to that behind the last one, if they are known. `settled` is told of those of which it
+    /// is known now whether they are contended.
+    pub(crate) fn push(
+        &mut self,
+        outline: Outline,
+        bounds: Option<(u64, u64)>,
+        mut settled: impl FnMut(&Outline),
+    ) {
+        self.settle(outline.begin, &mut settled);
+        let edges = self.edges(bounds);
+        let number = self.before + crate::numbers::count(self.window.len());
+        let is_write = outline.kind == Kind::Write;
+        let own = Active { end: outline.end, number, rank: outline.rank, is_write };
+        let mut is_contended = false;
+        for block in edges.into_iter().flatten() {
+            let list = self.blocks.entry(block).or_default();
+            list.retain(|other| other.end > outline.begin);
+            for other in list.iter().filter(|it| it.rank != own.rank && (it.is_write || is_write)) {
+                is_contended = true;
+                let position = usize::try_from(other.number - self.before).ok();
+                if let Some((other, _)) = position.and_then(|at| self.window.get_mut(at)) {
+                    other.is_contended = true;
+                }
+            }
+            list.push(own);
+        }
+        self.window.push_back((Outline { is_contended, ..outline }, edges));
+    }
+
+    /// Tells of all that are left.
+    pub(crate) fn finish(mut self, mut settled: impl FnMut(&Outline)) {
+        self.settle(u64::MAX, &mut settled);
+        self.window.iter().for_each(|(it, _)| settled(it));
+    }
+
+    /// Takes those that are over at a time, but for those behind one that is not.
+    fn settle(&mut self, time: u64, settled: &mut impl FnMut(&Outline)) {
+        while let Some((outline, edges)) = self.window.front().filter(|(it, _)| it.end <= time) {
+            settled(outline);
+            for block in edges.iter().flatten() {
+                if let Entry::Occupied(mut list) = self.blocks.entry(*block) {
+                    list.get_mut().retain(|it| it.number != self.before);
+                    if list.get().is_empty() {
+                        list.remove();
+                    }
+                }
+            }
+            self.window.pop_front();
+            self.before += 1;
+        }
+    }
+
+    fn edges(&self, bounds: Option<(u64, u64)>) -> Edges {
+        let Some((first, behind)) = bounds else { return [None; 2] };
+        let (first, last) = (first / self.block, behind.saturating_sub(1) / self.block);
+        [Some(first), (last > first).then_some(last)]
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::transfer;
+    use crate::transfer::Transfer;
+    use proptest::prelude::*;
 
-    fn transfer(rank: u32, kind: Kind, time: (u64, u64), at: u64, length: u64) -> Transfer {
-        crate::tests::transfer(rank, kind, time, &[(at, length)])
+    /// Whether each of these is contended, in the order of their begins.
+    fn contended(transfers: &[Transfer], block: u64) -> Vec<bool> {
+        let (mut contention, mut found) = (Contention::new(block), Vec::new());
+        for it in transfers {
+            contention.push(Outline::new(it, false), it.bounds(), |it| found.push(it.is_contended));
+        }
+        contention.finish(|it| found.push(it.is_contended));
+        found
+    }
+
+    fn one(rank: u32, kind: Kind, time: (u64, u64), at: u64, length: u64) -> Transfer {
+        transfer(rank, kind, time, &[(at, length)])
     }
 
     #[test]
     fn one_must_write_at_the_same_time_in_the_same_block() {
-        let write = transfer(0, Kind::Write, (0, 10), 0, 100);
-        let found =
-            |kind, rank, time, at| contended(&[write.clone(), transfer(rank, kind, time, at, 10)], 4096);
+        let write = one(0, Kind::Write, (0, 10), 0, 100);
+        let found = |kind, rank, time, at| contended(&[write.clone(), one(rank, kind, time, at, 10)], 4096);
         assert_eq!(found(Kind::Write, 1, (5, 6), 100), [true, true]);
         assert_eq!(found(Kind::Read, 1, (5, 6), 100), [true, true]);
         assert_eq!(found(Kind::Write, 0, (5, 6), 100), [false, false]);
@@ -85,5 +135,24 @@ mod tests {
         let read = Transfer { kind: Kind::Read, ..write.clone() };
         assert_eq!(contended(&[read.clone(), Transfer { rank: 1, ..read }], 4096), [false, false]);
         assert_eq!(contended(&[], 0), [false; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn each_pair_is_judged(all in prop::collection::vec((0..3_u32, any::<bool>(), (0..20_u64, 1..9_u64), (0..40_u64, 1..12_u64)), 0..30)) {
+            let kind = |reads| if reads { Kind::Read } else { Kind::Write };
+            let mut all: Vec<Transfer> = all.into_iter().map(|(rank, reads, (begin, long), (at, length))| {
+                one(rank, kind(reads), (begin, begin + long), at, length)
+            }).collect();
+            all.sort_by_key(|it| (it.begin, it.end));
+            let edges = |it: &Transfer| it.bounds().map(|(first, behind)| [first / 8, (behind - 1) / 8]).unwrap();
+            let is_pair = |one: &Transfer, other: &Transfer| {
+                one.rank != other.rank && (one.kind, other.kind) != (Kind::Read, Kind::Read)
+                    && one.begin < other.end && other.begin < one.end
+                    && edges(one).iter().any(|block| edges(other).contains(block))
+            };
+            let expected: Vec<bool> = all.iter().map(|one| all.iter().any(|other| is_pair(one, other))).collect();
+            prop_assert_eq!(contended(&all, 8), expected);
+        }
     }
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
-use crate::bytes::{Reads, Transfer, reads};
-use crate::contention::contended;
-use crate::order::out_of_order;
+use crate::bytes::Reads;
+use crate::operation::Caller;
+use crate::outline::{Outline, Sizes};
+use crate::transfer::Transfer;
 
 /// What is the matter with an operation: the first of these that holds, so that none counts twice.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -52,66 +53,54 @@ pub struct Sums {
     pub again: u64,
 }
 
-/// What is the matter with each transfer of a file because of others.
-#[derive(Clone, Debug)]
-pub(crate) struct Marks {
-    /// See [`Defect::Contended`].
-    pub(crate) contended: Vec<bool>,
-    /// See [`Defect::OutOfOrder`].
-    pub(crate) unordered: Vec<bool>,
-}
-
-impl Marks {
-    /// Of all transfers of a file, which is locked in blocks of so many bytes.
-    pub(crate) fn new(transfers: &[Transfer], block: u64) -> Marks {
-        Marks { contended: contended(transfers, block), unordered: out_of_order(transfers) }
-    }
-}
-
-/// Adds up all transfers of a file, which should begin with a block of so many bytes; of fewer than `small` bytes they are small.
-/// Returns what was read, if it is known where all of them lie.
-pub(crate) fn add_up(
-    transfers: &[Transfer],
-    marks: &Marks,
-    (block, small): (u64, u64),
-    sums: &mut BTreeMap<AtCall, Sums>,
-) -> Option<Reads> {
-    let marks = marks.contended.iter().zip(&marks.unordered);
-    for (it, (is_contended, is_unordered)) in
-        transfers.iter().zip(marks).filter(|it| !it.0.caller.is_repeated)
-    {
-        let defect = match it {
-            _ if it.size == 0 => Defect::Empty,
-            _ if *is_contended => Defect::Contended,
-            _ if it.size < small => Defect::Small,
-            _ if *is_unordered => Defect::OutOfOrder,
-            _ if it.first().is_some_and(|at| !at.is_multiple_of(block)) => Defect::Unaligned,
-            _ => continue,
-        };
-        let calls = &mut sums.entry(at_call(it)).or_default().calls[usize::from(it.kind == Kind::Write)];
-        calls[defect as usize] += 1;
-    }
-    reads(transfers, |it, reads| {
-        if reads.own > 0 || reads.again > 0 {
-            let sums = sums.entry(at_call(it)).or_default();
-            sums.own = sums.own.saturating_add(reads.own);
-            sums.again = sums.again.saturating_add(reads.again);
+impl Defect {
+    /// What is the matter with a transfer, if anything is.
+    fn of(it: &Outline, sizes: Sizes) -> Option<Defect> {
+        match it {
+            _ if it.size == 0 => Some(Defect::Empty),
+            _ if it.is_contended => Some(Defect::Contended),
+            _ if it.size < sizes.small => Some(Defect::Small),
+            _ if it.is_unordered => Some(Defect::OutOfOrder),
+            _ if sizes.are_missed(it) => Some(Defect::Unaligned),
+            _ => None,
         }
-    })
+    }
 }
 
-fn at_call(transfer: &Transfer) -> AtCall {
-    AtCall { rank: transfer.rank, thread: transfer.caller.thread, call_path: transfer.caller.call_path }
+/// Counts a transfer at its call, of which another one stands for the call if that has several.
+pub(crate) fn count(it: &Outline, sizes: Sizes, sums: &mut BTreeMap<AtCall, Sums>) {
+    if !it.caller.is_repeated
+        && let Some(defect) = Defect::of(it, sizes)
+    {
+        let sums = sums.entry(AtCall::new(it.rank, it.caller)).or_default();
+        sums.calls[usize::from(it.kind == Kind::Write)][defect as usize] += 1;
+    }
+}
+
+/// Adds at the call of a transfer what it has read.
+pub(crate) fn add_reads(it: &Transfer, reads: &Reads, sums: &mut BTreeMap<AtCall, Sums>) {
+    if reads.own > 0 || reads.again > 0 {
+        let sums = sums.entry(AtCall::new(it.rank, it.caller)).or_default();
+        sums.own = sums.own.saturating_add(reads.own);
+        sums.again = sums.again.saturating_add(reads.again);
+    }
+}
+
+impl AtCall {
+    fn new(rank: u32, caller: Caller) -> AtCall {
+        AtCall { rank, thread: caller.thread, call_path: caller.call_path }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::Caller;
-    use crate::tests::transfer;
+    use crate::look::look_at;
+    use crate::tests::{lists, transfer};
     use crate::view::Pieces;
 
     const MIB: u64 = 1 << 20;
+    const SIZES: Sizes = Sizes { block: 4096, small: MIB };
 
     /// A write of these bytes by rank 0.
     fn write(begin: u64, at: u64, length: u64) -> Transfer {
@@ -121,7 +110,7 @@ mod tests {
     /// What is the matter with writes and reads of all ranks.
     fn calls(transfers: &[Transfer]) -> [[u64; 5]; 2] {
         let mut sums = BTreeMap::new();
-        add_up(transfers, &Marks::new(transfers, 4096), (4096, MIB), &mut sums);
+        look_at(&lists(transfers), (4096, SIZES), &mut sums, |_| {});
         let mut all = [[0; 5]; 2];
         for own in sums.values() {
             all.iter_mut().flatten().zip(own.calls.iter().flatten()).for_each(|(all, own)| *all += own);
@@ -169,7 +158,7 @@ mod tests {
         let read = |begin| transfer(0, Kind::Read, (begin, begin + 1), &[(0, 12)]);
         let list = [by(caller, write(0, 0, 10)), by(again, write(0, 10, 10)), by(again, read(20)), read(30)];
         let mut sums = BTreeMap::new();
-        let reads = add_up(&list, &Marks::new(&list, 4096), (4096, MIB), &mut sums).unwrap();
+        let reads = look_at(&lists(&list), (4096, SIZES), &mut sums, |_| {}).reads.unwrap();
         assert_eq!((reads.bytes, reads.own), (24, 24));
         let at = |thread, call_path| AtCall { rank: 0, thread, call_path };
         let of = |calls, own| Sums { calls, own, again: 0 };

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use crate::access::Kind;
-use crate::bytes::Transfer;
+use crate::numbers::proportion;
+use crate::transfer::Transfer;
 
 /// Most rows and columns.
 const BINS: u64 = 200;
@@ -42,29 +43,28 @@ pub struct Heat {
 }
 
 impl Heat {
-    /// No bytes yet in a run of so many ranks between two times; `file` is the one that is shown by place.
-    pub fn new(begin: u64, end: u64, ranks: u64, file: Option<u32>) -> Heat {
+    /// No bytes yet in a run of so many ranks between two times; `file` is the one that is shown by place, with its first byte and what is
+    /// behind the last one.
+    pub fn new(begin: u64, end: u64, ranks: u64, file: Option<(u32, (u64, u64))>) -> Heat {
         let columns = BINS.min(end.saturating_sub(begin)).max(1);
-        let grid = |high| Grid::new(0, high, columns);
-        Heat { begin, end, columns, ranks: grid(ranks), file, places: grid(0) }
+        let (low, high) = file.map_or((0, 0), |(_, places)| places);
+        Heat {
+            begin,
+            end,
+            columns,
+            ranks: Grid::new(0, ranks, columns),
+            file: file.map(|(number, _)| number),
+            places: Grid::new(low, high, columns),
+        }
     }
 
-    /// Adds all transfers of a file. Amounts are shared in proportion to overlap.
-    pub fn add(&mut self, file: u32, transfers: &[Transfer]) {
+    /// Adds a transfer of a file. Amounts are shared in proportion to overlap.
+    pub(crate) fn add(&mut self, file: u32, it: &Transfer) {
         let time = Axis { low: self.begin, high: self.end, bins: self.columns };
-        for it in transfers {
-            self.ranks.add(it, &[(it.rank.into(), u64::from(it.rank) + 1, it.size)], time);
-        }
-        if self.file != Some(file) {
-            return;
-        }
-        let first = transfers.iter().filter_map(Transfer::first).min();
-        let behind = transfers.iter().filter_map(Transfer::behind).max();
-        self.places = Grid::new(first.unwrap_or(0), behind.unwrap_or(0), time.bins);
-        for it in transfers {
-            let pieces: SmallVec<[_; 1]> =
-                it.pieces.iter().map(|&(at, length)| (at, at.saturating_add(length), length)).collect();
-            self.places.add(it, &pieces, time);
+        self.ranks.add(it, [(it.rank.into(), u64::from(it.rank) + 1, it.size)], time);
+        if self.file == Some(file) {
+            let pieces = it.pieces.iter().map(|&(at, length)| (at, at.saturating_add(length), length));
+            self.places.add(it, pieces, time);
         }
     }
 }
@@ -77,11 +77,11 @@ impl Grid {
     }
 
     /// Adds the bytes of a transfer in ranges of rows.
-    fn add(&mut self, transfer: &Transfer, ranges: &[(u64, u64, u64)], time: Axis) {
+    fn add(&mut self, transfer: &Transfer, ranges: impl IntoIterator<Item = (u64, u64, u64)>, time: Axis) {
         let rows = Axis { low: self.low, high: self.high, bins: self.rows };
         // Shares of all ranges of a row are put together first, as amounts are rounded down. Most transfers are in one or two rows.
         let mut by_row: SmallVec<[(u64, u64); 2]> = SmallVec::new();
-        for &(from, to, bytes) in ranges {
+        for (from, to, bytes) in ranges {
             rows.share(from, to, bytes, |row, bytes| {
                 match by_row.iter_mut().rev().find(|(other, _)| *other == row) {
                     Some((_, all)) => *all = all.saturating_add(bytes),
@@ -112,9 +112,8 @@ struct Axis {
 impl Axis {
     /// The bin of a place; of those outside, the first or the last one.
     fn bin(self, at: u64) -> u64 {
-        let width = u128::from(self.high.saturating_sub(self.low)).max(1);
-        let bin = u128::from(at.saturating_sub(self.low)) * u128::from(self.bins) / width;
-        crate::numbers::to_u64(bin).min(self.bins - 1)
+        let width = self.high.saturating_sub(self.low).max(1);
+        proportion(at.saturating_sub(self.low), self.bins, width).min(self.bins - 1)
     }
 
     /// Where a bin begins.
@@ -127,11 +126,11 @@ impl Axis {
     /// Shares an amount of a range among its bins: the sum is the amount.
     fn share(self, from: u64, to: u64, amount: u64, mut with: impl FnMut(u64, u64)) {
         let (first, last) = (self.bin(from), self.bin(to.saturating_sub(1).max(from)));
-        let long = u128::from(to.saturating_sub(from)).max(1);
-        let up_to = |at: u64| {
-            let part = u128::from(at.clamp(from, to.max(from)) - from);
-            crate::numbers::to_u64(u128::from(amount) * part / long)
-        };
+        if first == last {
+            return with(first, amount);
+        }
+        let long = to.saturating_sub(from).max(1);
+        let up_to = |at: u64| proportion(at.clamp(from, to.max(from)) - from, amount, long);
         let mut before = 0;
         for bin in first..=last {
             let all = if bin == last { amount } else { up_to(self.begin(bin + 1)) };
@@ -165,9 +164,10 @@ mod tests {
         let transfer = |rank, kind, begin, at, length| {
             crate::tests::transfer(rank, kind, (begin, begin + 10), &[(at, length)])
         };
-        let mut heat = Heat::new(0, 20, 2, Some(2));
-        heat.add(1, &[transfer(0, Kind::Write, 0, 0, 4)]);
-        heat.add(2, &[transfer(0, Kind::Write, 0, 100, 8), transfer(1, Kind::Read, 10, 104, 4)]);
+        let mut heat = Heat::new(0, 20, 2, Some((2, (100, 108))));
+        heat.add(1, &transfer(0, Kind::Write, 0, 0, 4));
+        heat.add(2, &transfer(0, Kind::Write, 0, 100, 8));
+        heat.add(2, &transfer(1, Kind::Read, 10, 104, 4));
         assert_eq!(
             (heat.columns, heat.file, heat.places.low, heat.places.high, heat.places.rows),
             (20, Some(2), 100, 108, 8)

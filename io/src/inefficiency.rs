@@ -20,7 +20,7 @@ pub(crate) use handling::{handling_storm, syncs, unused};
 pub(crate) use manner::{buffered, nothing_overlaps};
 pub use ranks::Busiest;
 pub(crate) use ranks::{empty_members, one_rank};
-pub(crate) use requests::{Known, RequestTotals, of_file};
+pub(crate) use requests::{Known, RequestTotals, Totals, of_file};
 pub(crate) use waiting::late;
 
 /// What is inefficient.

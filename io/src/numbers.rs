@@ -58,6 +58,15 @@ pub(crate) fn divided(number: i128, by: i128) -> Option<(i128, i128)> {
     }
 }
 
+/// A part of a whole in another one, rounded down: `part · of / whole`, or the largest number that there is. Most products are small, and
+/// then that is much faster.
+pub(crate) fn proportion(part: u64, of: u64, whole: u64) -> u64 {
+    match part.checked_mul(of) {
+        Some(product) => product / whole.max(1),
+        None => to_u64(u128::from(part) * u128::from(of) / u128::from(whole.max(1))),
+    }
+}
+
 /// For rates and shares.
 #[expect(clippy::cast_precision_loss, reason = "rates and shares are rounded when they are shown")]
 pub(crate) fn to_f64(number: u64) -> f64 {
@@ -81,6 +90,13 @@ mod tests {
         assert_eq!([divided(17, 5), divided(-17, 5), divided(17, 0)], [Some((3, 2)), Some((-3, -2)), None]);
         let large = i128::from(u64::MAX) * 3 + 1;
         assert_eq!(divided(large, i128::from(u64::MAX)), Some((3, 1)));
+    }
+
+    #[test]
+    fn proportions_are_rounded_down_however_large_they_are() {
+        assert_eq!([proportion(5, 10, 3), proportion(7, 2, 0)], [16, 14]);
+        assert_eq!(proportion(u64::MAX, 6, 9), u64::MAX / 3 * 2);
+        assert_eq!(proportion(u64::MAX, 2, 1), u64::MAX);
     }
 
     #[test]

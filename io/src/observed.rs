@@ -3,19 +3,21 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::access::Kind;
 use crate::beneath::{Beneath, Bottom, bottoms};
-use crate::bytes::{Reads, Transfer};
+use crate::bytes::Reads;
 use crate::calls::Calls;
-use crate::defects::{AtCall, Marks, Sums, add_up};
+use crate::defects::{AtCall, Sums};
 use crate::facts::FileFacts;
 use crate::finding::{Finding, Findings};
 use crate::heat::Heat;
 use crate::inefficiency::RequestTotals;
+use crate::look::{Seen, look_at};
 use crate::numbers::sum;
+use crate::outline::Sizes;
 use crate::records::Walked;
 use crate::thresholds::Thresholds;
 use crate::together::Together;
+use crate::transfer::Transfer;
 use crate::transfers::Transfers;
 
 /// What was seen of the calls of all ranks.
@@ -59,27 +61,31 @@ impl Observed {
         let run = run.filter(|_| !self.transfers.values().flatten().any(Transfers::are_too_many));
         looked.heat = run.map(|(end, ranks)| Heat::new(0, end, ranks, self.largest_file()));
         for (file, lists) in std::mem::take(&mut self.transfers) {
-            let Some((transfers, facts)) = decoded(&lists).zip(facts.get(&file)) else { continue };
-            let sizes = (facts.alignment(limits.block_bytes), limits.small_bytes);
-            let marks = Marks::new(&transfers, facts.lock_block(limits.block_bytes));
-            self.requests.insert(file, RequestTotals::new(&transfers, &marks, sizes));
-            match add_up(&transfers, &marks, sizes, &mut looked.sums) {
-                Some(reads) => _ = looked.reads.insert(file, reads),
-                None if transfers.iter().any(|it| it.kind == Kind::Read) => {
-                    looked.findings.add(Finding::UnknownReads);
-                }
-                None => {}
+            let Some(facts) = facts.get(&file) else { continue };
+            if lists.iter().any(Transfers::are_too_many) {
+                continue;
             }
-            looked.heat.iter_mut().for_each(|heat| heat.add(file, &transfers));
+            let sizes = Sizes { block: facts.alignment(limits.block_bytes), small: limits.small_bytes };
+            let lock = facts.lock_block(limits.block_bytes);
+            let show = |it: &Transfer| looked.heat.iter_mut().for_each(|heat| heat.add(file, it));
+            let Seen { requests, reads } = look_at(&lists, (lock, sizes), &mut looked.sums, show);
+            self.requests.insert(file, requests);
+            looked.reads.extend(reads.map(|reads| (file, reads)));
+            if reads.is_none() && lists.iter().any(Transfers::has_reads) {
+                looked.findings.add(Finding::UnknownReads);
+            }
         }
         looked
     }
 
-    /// The file with most bytes, of equals the first.
-    fn largest_file(&self) -> Option<u32> {
+    /// The file with most bytes, of equals the first, and its first byte and what is behind the last one, as far as places are known.
+    fn largest_file(&self) -> Option<(u32, (u64, u64))> {
         let bytes = |of_file: &[Transfers]| sum(of_file.iter().map(Transfers::bytes));
-        let largest = self.transfers.iter().max_by_key(|(number, lists)| (bytes(lists), Reverse(**number)));
-        largest.map(|(number, _)| *number)
+        let (number, lists) =
+            self.transfers.iter().max_by_key(|(number, lists)| (bytes(lists), Reverse(**number)))?;
+        let places = lists.iter().filter_map(Transfers::places);
+        let all = places.reduce(|all, own| (all.0.min(own.0), all.1.max(own.1)));
+        Some((*number, all.unwrap_or((0, 0))))
     }
 
     /// What operations on each file became, of all ranks.
@@ -101,14 +107,4 @@ impl Observed {
             self.together.entry(handle).or_default().insert(rank, own);
         }
     }
-}
-
-/// The transfers of lists; `None` if there are too many.
-fn decoded(lists: &[Transfers]) -> Option<Vec<Transfer>> {
-    if lists.iter().any(Transfers::are_too_many) {
-        return None;
-    }
-    let mut all = Vec::with_capacity(lists.iter().map(Transfers::len).sum());
-    lists.iter().for_each(|list| all.extend(list.iter()));
-    Some(all)
 }

@@ -1,23 +1,21 @@
 //! Operations that go back in a file (io.md 5.2).
 
-use crate::bytes::Transfer;
+use rustc_hash::FxHashMap;
 
-/// Whether each transfer of a file begins before the end of the one before it of the same rank and opening, in their order. Those that
-/// move nothing, or of which the place is unknown, are as if they were not there.
-pub(crate) fn out_of_order(transfers: &[Transfer]) -> Vec<bool> {
-    let is_placed = |at: &usize| transfers[*at].size > 0 && !transfers[*at].pieces.is_empty();
-    let mut order: Vec<usize> = (0..transfers.len()).filter(is_placed).collect();
-    order.sort_by_key(|&at| {
-        let Transfer { rank, opening, begin, end, .. } = transfers[at];
-        (rank, opening, begin, end)
-    });
-    let mut found = vec![false; transfers.len()];
-    for pair in order.windows(2) {
-        let [before, own] = [&transfers[pair[0]], &transfers[pair[1]]];
-        let is_same = (before.rank, before.opening) == (own.rank, own.opening);
-        found[pair[1]] = is_same && own.first() < before.behind();
+use crate::transfer::Transfer;
+
+/// Where the last transfer of each rank and opening of a file has ended, of those that were shown in the order of time.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Order(FxHashMap<(u32, u64), u64>);
+
+impl Order {
+    /// Whether the next transfer begins before the end of the one before it of the same rank and opening. Those that move nothing, or of
+    /// which the place is unknown, are as if they were not there.
+    pub(crate) fn goes_back(&mut self, transfer: &Transfer) -> bool {
+        let Some((first, behind)) = transfer.bounds().filter(|_| transfer.size > 0) else { return false };
+        let before = self.0.insert((transfer.rank, transfer.opening), behind);
+        before.is_some_and(|before| first < before)
     }
-    found
 }
 
 #[cfg(test)]
@@ -26,14 +24,19 @@ mod tests {
     use crate::access::Kind;
     use crate::tests::transfer;
 
+    fn back<const N: usize>(transfers: [Transfer; N]) -> [bool; N] {
+        let mut order = Order::default();
+        transfers.map(|it| order.goes_back(&it))
+    }
+
     #[test]
     fn going_back_is_of_a_rank_and_an_opening() {
         let write = |rank, begin, at| transfer(rank, Kind::Write, (begin, begin + 1), &[(at, 10)]);
         let again = |begin, at| Transfer { opening: 2, ..write(0, begin, at) };
-        // In the order of time: 0 to 10, 10 to 20, 19 to 29; another rank; and another opening.
+        // 0 to 10, 10 to 20, 19 to 29; another rank; and another opening.
         let list =
-            [write(0, 2, 19), write(0, 0, 0), write(0, 1, 10), write(1, 3, 0), again(4, 0), again(5, 100)];
-        assert_eq!(out_of_order(&list), [true, false, false, false, false, false]);
+            [write(0, 0, 0), write(0, 1, 10), write(0, 2, 19), write(1, 3, 0), again(4, 0), again(5, 100)];
+        assert_eq!(back(list), [false, false, true, false, false, false]);
     }
 
     #[test]
@@ -41,7 +44,7 @@ mod tests {
         let read = |begin, pieces: &[(u64, u64)]| transfer(0, Kind::Read, (begin, begin + 1), pieces);
         let unknown = Transfer { size: 9, ..read(1, &[]) };
         assert_eq!(
-            out_of_order(&[read(0, &[(50, 10)]), unknown, read(2, &[]), read(3, &[(40, 5)])]),
+            back([read(0, &[(50, 10)]), unknown, read(2, &[]), read(3, &[(40, 5)])]),
             [false, false, false, true]
         );
     }

@@ -1,9 +1,12 @@
 //! Made-up operations for unit tests, and what is found of them.
 
+use std::collections::BTreeMap;
+
 use crate::access::{Access, Kind, Layer, Pointer};
-use crate::bytes::Transfer;
 use crate::inefficiency::Inefficiency;
 use crate::operation::{Caller, Operation};
+use crate::transfer::Transfer;
+use crate::transfers::Transfers;
 
 /// An independent, blocking access of MPI-IO with explicit offsets.
 pub(crate) fn access(kind: Kind) -> Access {
@@ -37,4 +40,20 @@ pub(crate) fn transfer(rank: u32, kind: Kind, (begin, end): (u64, u64), pieces: 
     let size = pieces.iter().map(|(_, length)| *length).sum();
     let (caller, pieces) = (Caller::default(), pieces.into());
     Transfer { rank, opening: 1, kind, begin, end, size, caller, pieces }
+}
+
+/// The operation that a transfer is.
+pub(crate) fn operation(transfer: &Transfer) -> Operation {
+    let Transfer { opening, kind, begin, end, size, caller, .. } = *transfer;
+    Operation { access: access(kind), opening, end, caller, ..write(begin, 0, size) }
+}
+
+/// Transfers of ranks, each in its list.
+pub(crate) fn lists(transfers: &[Transfer]) -> Vec<Transfers> {
+    let mut ranks: BTreeMap<u32, Transfers> = BTreeMap::new();
+    for it in transfers {
+        let list = ranks.entry(it.rank).or_insert_with(|| Transfers::new(it.rank, u64::MAX));
+        list.push(&operation(it), &it.pieces);
+    }
+    ranks.into_values().collect()
 }

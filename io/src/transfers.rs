@@ -4,8 +4,8 @@ use integer_encoding::VarInt;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
-use crate::bytes::Transfer;
-use crate::operation::Caller;
+use crate::operation::{Caller, Operation};
+use crate::transfer::Transfer;
 use crate::view::Pieces;
 
 /// Transfers in the order in which they were added.
@@ -16,12 +16,26 @@ pub struct Transfers {
     steps: Vec<u8>,
     /// The last one, from which the next step goes on.
     last: Spot,
-    /// Bytes moved.
-    bytes: u64,
     /// How many are kept at most.
     most: u64,
     /// How many were added.
     count: u64,
+    sums: Sums,
+}
+
+/// What is known of all transfers of a list without a look at each.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+struct Sums {
+    /// Bytes moved.
+    bytes: u64,
+    reads: bool,
+    writes: bool,
+    /// Whether any moves something, and nobody knows where.
+    is_unplaced: bool,
+    /// Whether any begins before the one before, or at one time with it and ends before it.
+    is_unordered: bool,
+    /// The first byte, and what is behind the last one, if any place is known.
+    places: Option<(u64, u64)>,
 }
 
 /// Where a list has come to.
@@ -29,6 +43,8 @@ pub struct Transfers {
 struct Spot {
     opening: u64,
     begin: u64,
+    end: u64,
+    size: u64,
     /// Behind the last piece.
     place: u64,
     caller: Caller,
@@ -36,10 +52,15 @@ struct Spot {
 
 /// Bits of what begins a step.
 const IS_READ: u8 = 1;
+/// The opening or the caller is not that of the one before.
 const HAS_CALLER: u8 = 2;
+/// The size is not that of the one before.
+const HAS_SIZE: u8 = 4;
 /// It is known where the transfer lies; with one piece alone the length of that is its size.
-const HAS_PLACE: u8 = 4;
-const HAS_PIECES: u8 = 8;
+const HAS_PLACE: u8 = 8;
+const HAS_PIECES: u8 = 16;
+/// Its pieces are equally long and equally far apart.
+const IS_REGULAR: u8 = 32;
 
 /// How far a number is from another one. Differences wrap around, so that they are small and nothing is lost.
 fn step(from: u64, to: u64) -> i64 {
@@ -60,48 +81,81 @@ fn take<T: VarInt>(bytes: &mut &[u8]) -> Option<T> {
     Some(number)
 }
 
+/// Length and distance of pieces that are equally long and equally far apart.
+fn regular(pieces: &[(u64, u64)]) -> Option<(u64, u64)> {
+    let [(at, length), (next, _), _, ..] = *pieces else { return None };
+    let distance = next.wrapping_sub(at);
+    let is_alike = |pair: &[(u64, u64)]| pair[1] == (pair[0].0.wrapping_add(distance), length);
+    pieces.windows(2).all(is_alike).then_some((length, distance))
+}
+
 impl Transfers {
     /// None yet of a rank; of more than `most` nothing is kept.
     pub fn new(rank: u32, most: u64) -> Transfers {
         Transfers { rank, most, ..Transfers::default() }
     }
 
-    /// Adds one of this rank.
-    pub fn push(&mut self, transfer: &Transfer) {
+    /// Adds one of this rank, which has moved these pieces of the file; none if nobody knows where it lies.
+    pub fn push(&mut self, operation: &Operation, pieces: &[(u64, u64)]) {
+        let Operation { opening, begin, end, size, caller, access, .. } = *operation;
+        let (steps, last, sums) = (&mut self.steps, &mut self.last, &mut self.sums);
+        let is_read = access.kind == Kind::Read;
+        sums.bytes = sums.bytes.saturating_add(size);
+        sums.reads |= is_read;
+        sums.writes |= !is_read;
+        sums.is_unplaced |= size > 0 && pieces.is_empty();
+        sums.is_unordered |= self.count > 0 && (begin, end) < (last.begin, last.end);
+        for &(at, length) in pieces {
+            let (first, behind) = sums.places.unwrap_or((at, at));
+            sums.places = Some((first.min(at), behind.max(at.saturating_add(length))));
+        }
         self.count += 1;
-        self.bytes = self.bytes.saturating_add(transfer.size);
         if self.count > self.most {
             self.steps = Vec::new();
             return;
         }
-        let (steps, last) = (&mut self.steps, &mut self.last);
-        let has_caller = transfer.caller != last.caller;
-        let places = match transfer.pieces[..] {
+        let has_caller = (opening, caller) != (last.opening, last.caller);
+        let has_size = size != last.size;
+        let equal = regular(pieces);
+        let places = match *pieces {
             [] => 0,
-            [(_, length)] if length == transfer.size => HAS_PLACE,
+            [(_, length)] if length == size => HAS_PLACE,
+            _ if equal.is_some() => HAS_PIECES | IS_REGULAR,
             _ => HAS_PIECES,
         };
-        let is_read = transfer.kind == Kind::Read;
-        steps.push(if is_read { IS_READ } else { 0 } | if has_caller { HAS_CALLER } else { 0 } | places);
-        put(steps, step(last.opening, transfer.opening));
-        put(steps, step(last.begin, transfer.begin));
-        put(steps, transfer.end.wrapping_sub(transfer.begin));
-        put(steps, transfer.size);
+        let bit = |is: bool, bit: u8| if is { bit } else { 0 };
+        steps.push(bit(is_read, IS_READ) | bit(has_caller, HAS_CALLER) | bit(has_size, HAS_SIZE) | places);
+        put(steps, step(last.begin, begin));
+        put(steps, end.wrapping_sub(begin));
+        if has_size {
+            put(steps, size);
+        }
         if has_caller {
-            let Caller { thread, call_path, is_repeated } = transfer.caller;
+            put(steps, step(last.opening, opening));
+            let Caller { thread, call_path, is_repeated } = caller;
             [thread, call_path, is_repeated.into()].into_iter().for_each(|number| put(steps, number));
         }
-        if places == HAS_PIECES {
-            put(steps, transfer.pieces.len());
-        }
-        for &(at, length) in &transfer.pieces {
+        if let Some(&(at, _)) = pieces.first() {
             put(steps, step(last.place, at));
-            if places == HAS_PIECES {
-                put(steps, length);
-            }
-            last.place = at.wrapping_add(length);
         }
-        (last.opening, last.begin, last.caller) = (transfer.opening, transfer.begin, transfer.caller);
+        if places & HAS_PIECES != 0 {
+            put(steps, pieces.len());
+        }
+        if let Some((length, distance)) = equal {
+            put(steps, length);
+            put(steps, step(0, distance));
+        } else if places & HAS_PIECES != 0 {
+            let mut place = last.place;
+            for (number, &(at, length)) in pieces.iter().enumerate() {
+                if number > 0 {
+                    put(steps, step(place, at));
+                }
+                put(steps, length);
+                place = at.wrapping_add(length);
+            }
+        }
+        let place = pieces.last().map_or(last.place, |&(at, length)| at.wrapping_add(length));
+        *last = Spot { opening, begin, end, size, place, caller };
     }
 
     /// Whether none was added.
@@ -109,14 +163,9 @@ impl Transfers {
         self.count == 0
     }
 
-    /// How many are kept.
-    pub(crate) fn len(&self) -> usize {
-        if self.are_too_many() { 0 } else { usize::try_from(self.count).unwrap_or(0) }
-    }
-
     /// Bytes that all of them have moved.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.sums.bytes
     }
 
     /// Whether there were more than are kept: then there is none here.
@@ -124,10 +173,35 @@ impl Transfers {
         self.count > self.most
     }
 
+    /// Whether any reads.
+    pub(crate) fn has_reads(&self) -> bool {
+        self.sums.reads
+    }
+
+    /// Whether any writes.
+    pub(crate) fn has_writes(&self) -> bool {
+        self.sums.writes
+    }
+
+    /// Whether any moves something, and nobody knows where.
+    pub(crate) fn is_unplaced(&self) -> bool {
+        self.sums.is_unplaced
+    }
+
+    /// The first byte that any has moved, and what is behind the last one, if the place of any is known.
+    pub(crate) fn places(&self) -> Option<(u64, u64)> {
+        self.sums.places
+    }
+
     /// All of them, or none if there were too many.
     pub fn iter(&self) -> impl Iterator<Item = Transfer> {
         let (mut rest, mut at) = (&self.steps[..], Spot::default());
         std::iter::from_fn(move || at.go(self.rank, &mut rest))
+    }
+
+    /// Whether each begins no earlier than the one before, and, if both begin at one time, ends no earlier.
+    pub(crate) fn are_in_order(&self) -> bool {
+        !self.sums.is_unordered
     }
 }
 
@@ -136,41 +210,72 @@ impl Spot {
     fn go(&mut self, rank: u32, rest: &mut &[u8]) -> Option<Transfer> {
         let (&bits, behind) = rest.split_first()?;
         *rest = behind;
-        self.opening = self.opening.wrapping_add_signed(take(rest)?);
+        let has = |bit: u8| bits & bit != 0;
         self.begin = self.begin.wrapping_add_signed(take(rest)?);
-        let (duration, size): (u64, u64) = (take(rest)?, take(rest)?);
-        if bits & HAS_CALLER != 0 {
+        self.end = self.begin.wrapping_add(take(rest)?);
+        if has(HAS_SIZE) {
+            self.size = take(rest)?;
+        }
+        if has(HAS_CALLER) {
+            self.opening = self.opening.wrapping_add_signed(take(rest)?);
             let (thread, call_path, repeated): (u32, u32, u32) = (take(rest)?, take(rest)?, take(rest)?);
             self.caller = Caller { thread, call_path, is_repeated: repeated != 0 };
-        }
-        let has_pieces = bits & HAS_PIECES != 0;
-        let count = if has_pieces { take(rest)? } else { usize::from(bits & HAS_PLACE != 0) };
-        let mut pieces = Pieces::new();
-        for _ in 0..count {
-            let at = self.place.wrapping_add_signed(take(rest)?);
-            let length = if has_pieces { take(rest)? } else { size };
-            self.place = at.wrapping_add(length);
-            pieces.push((at, length));
         }
         Some(Transfer {
             rank,
             opening: self.opening,
-            kind: if bits & IS_READ != 0 { Kind::Read } else { Kind::Write },
+            kind: if has(IS_READ) { Kind::Read } else { Kind::Write },
             begin: self.begin,
-            end: self.begin.wrapping_add(duration),
-            size,
+            end: self.end,
+            size: self.size,
             caller: self.caller,
-            pieces,
+            pieces: self.pieces(bits, rest)?,
         })
+    }
+
+    /// The pieces of a step with these bits.
+    fn pieces(&mut self, bits: u8, rest: &mut &[u8]) -> Option<Pieces> {
+        let mut pieces = Pieces::new();
+        if bits & (HAS_PLACE | HAS_PIECES) == 0 {
+            return Some(pieces);
+        }
+        let mut at = self.place.wrapping_add_signed(take(rest)?);
+        let count = if bits & HAS_PIECES == 0 { 1 } else { take(rest)? };
+        pieces.reserve_exact(count);
+        let mut piece = |at: u64, length: u64| {
+            pieces.push((at, length));
+            self.place = at.wrapping_add(length);
+        };
+        if bits & HAS_PIECES == 0 {
+            piece(at, self.size);
+        } else if bits & IS_REGULAR != 0 {
+            let (length, distance): (u64, i64) = (take(rest)?, take(rest)?);
+            for _ in 0..count {
+                piece(at, length);
+                at = at.wrapping_add_signed(distance);
+            }
+        } else {
+            for number in 0..count {
+                let length = take(rest)?;
+                piece(at, length);
+                if number + 1 < count {
+                    at = at.wrapping_add(length).wrapping_add_signed(take(rest)?);
+                }
+            }
+        }
+        Some(pieces)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::transfer;
+    use crate::tests::{operation, transfer};
     use proptest::prelude::*;
-    use smallvec::smallvec;
+
+    fn add(list: &mut Transfers, one: &Transfer) {
+        list.push(&operation(one), &one.pieces);
+    }
 
     #[test]
     fn regular_transfers_take_few_bytes() {
@@ -183,19 +288,21 @@ mod tests {
             end: 5_000_000_000 + 1000 * at + 700,
             size: 4096,
             caller: Caller { thread: 2, call_path: 700, is_repeated: false },
-            pieces: smallvec![(4096 * at, 4096)],
+            pieces: (0..16).map(|piece| (65_536 * at + 1024 * piece, 256)).collect(),
         };
-        (0..1000).for_each(|at| list.push(&one(at)));
+        (0..1000).for_each(|at| add(&mut list, &one(at)));
         assert!(list.iter().eq((0..1000).map(one)));
-        assert!(list.steps.len() < 12 * 1000, "{} bytes", list.steps.len());
-        assert_eq!((list.bytes(), list.are_too_many()), (4_096_000, false));
+        assert!(list.steps.len() < 14 * 1000, "{} bytes", list.steps.len());
+        assert_eq!((list.bytes(), list.are_too_many(), list.are_in_order()), (4_096_000, false, true));
+        assert_eq!((list.has_reads(), list.has_writes(), list.is_unplaced()), (false, true, false));
+        assert_eq!(list.places(), Some((0, 65_536 * 999 + 15 * 1024 + 256)));
     }
 
     #[test]
     fn more_than_may_be_are_none_that_are_known() {
         let mut list = Transfers::new(0, 2);
         let one = Transfer { size: 5, ..transfer(0, Kind::Read, (0, 1), &[]) };
-        (0..3).for_each(|_| list.push(&one));
+        (0..3).for_each(|_| add(&mut list, &one));
         assert_eq!((list.bytes(), list.are_too_many(), list.iter().count()), (15, true, 0));
     }
 
@@ -208,7 +315,7 @@ mod tests {
                 Transfer { rank: 7, opening, kind, begin, end, size, caller, pieces: pieces.into() }
             }).collect();
             let mut list = Transfers::new(7, 8);
-            all.iter().for_each(|it| list.push(it));
+            all.iter().for_each(|it| add(&mut list, it));
             let written = postcard::to_allocvec(&list).unwrap();
             let read: Transfers = postcard::from_bytes(&written).unwrap();
             prop_assert_eq!(read.iter().collect::<Vec<_>>(), all);

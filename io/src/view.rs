@@ -1,8 +1,8 @@
 //! Views: from what a rank sees of a file to where it is (io.md 2.4).
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
-use crate::datatype::{Datatype, Piece, join};
+use crate::datatype::{Datatype, Piece};
 use crate::finding::Finding;
 use crate::numbers::{divided, offset, to_u64};
 
@@ -121,33 +121,44 @@ impl View {
         place.unwrap_or(Place { first: None, length: size })
     }
 
-    /// The pieces of a request in the file, offset and length of each, in the order of the view; `None` if they are unknown or too many.
-    pub fn through(&self, at: u64, size: u64) -> Option<Pieces> {
-        let displaced =
-            |(at, length): Piece| Some((offset(at.checked_add(self.displacement.into())?)?, offset(length)?));
-        let mut found: Vec<Piece> = Vec::new();
+    /// Makes `found` the pieces of a request in the file, offset and length of each, in the order of the view; none if they are unknown or
+    /// too many.
+    pub(crate) fn through(&self, at: u64, size: u64, found: &mut Pieces) {
+        found.clear();
+        if self.add_pieces(at, size, found).is_none() {
+            found.clear();
+        }
+    }
+
+    fn add_pieces(&self, at: u64, size: u64, found: &mut Pieces) -> Option<()> {
+        let displacement = i128::from(self.displacement);
+        let mut add = |at: i128, length: i128| {
+            let (at, length) = (offset(at.checked_add(displacement)?)?, offset(length)?);
+            match found.last_mut() {
+                Some((begin, before)) if begin.checked_add(*before) == Some(at) => *before += length,
+                _ if length > 0 => found.push((at, length)),
+                _ => {}
+            }
+            (found.len() <= MOST).then_some(())
+        };
         match &self.shape {
-            Shape::Bytes if size == 0 => return Some(Pieces::new()),
-            Shape::Bytes => return Some(smallvec![displaced((at.into(), size.into()))?]),
-            Shape::Pieces { pieces, .. } => {
+            Shape::Bytes => add(at.into(), size.into()),
+            Shape::Pieces { pieces, extent, .. } => {
                 let (mut tile, mut next, mut skip) = self.split(at.into())?;
                 let mut left = i128::from(size);
                 while left > 0 {
                     let (begin, length) = pieces[next];
                     let part = (length - skip).min(left);
-                    join(&mut found, (tile.checked_add(begin)?.checked_add(skip)?, part));
+                    add(tile.checked_add(begin)?.checked_add(skip)?, part)?;
                     (left, skip, next) = (left - part, 0, next + 1);
                     if next == pieces.len() {
-                        (tile, next) = (tile.checked_add(self.extent())?, 0);
-                    }
-                    if found.len() > MOST {
-                        return None;
+                        (tile, next) = (tile.checked_add(*extent)?, 0);
                     }
                 }
+                Some(())
             }
-            Shape::Numbers { .. } | Shape::Unknown => return None,
+            Shape::Numbers { .. } | Shape::Unknown => None,
         }
-        found.into_iter().map(displaced).collect()
     }
 
     fn extent(&self) -> i128 {
@@ -224,6 +235,13 @@ fn shape(pieces: Vec<Piece>, size: i128, extent: i128) -> Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::datatype::join;
+
+    fn pieces(view: &View, at: u64, size: u64) -> Pieces {
+        let mut found = Pieces::new();
+        view.through(at, size, &mut found);
+        found
+    }
 
     fn view(displacement: u64, text: &str) -> View {
         let (view, finding) =
@@ -235,7 +253,7 @@ mod tests {
     #[test]
     fn bytes_go_through_tiles() {
         let view = view(100, "r(0,64,x(16@0,16@40;b1))");
-        assert_eq!(view.through(24, 20).unwrap()[..], [(148, 8), (164, 12)]);
+        assert_eq!(pieces(&view, 24, 20)[..], [(148, 8), (164, 12)]);
         assert_eq!(view.place(24, 20), Place { first: Some(148), length: 28 });
         assert_eq!(view.place(33, 0), Place { first: Some(165), length: 0 });
     }
@@ -245,7 +263,7 @@ mod tests {
         for text in ["x(4@8,4@0;b1)", "x(4@0,4@2;b1)", "r(0,-16,x(4@8,4@0;b1))", "r(0,2,b4)"] {
             let view = view(1000, text);
             for (at, size) in (0..24).flat_map(|at| (1..40).map(move |size| (at, size))) {
-                let pieces = view.through(at, size).unwrap();
+                let pieces = pieces(&view, at, size);
                 let first = pieces.iter().map(|piece| piece.0).min().unwrap();
                 let end = pieces.iter().map(|piece| piece.0 + piece.1).max().unwrap();
                 assert_eq!(
@@ -288,7 +306,7 @@ mod tests {
         assert_eq!(view(u64::MAX, "b8").place(0, 8).first, None);
         assert_eq!(view(0, "v(2,1,9000000000000000000,b8)").place(u64::MAX, u64::MAX).first, None);
         assert_eq!(view(0, "c(0,b1)").place(0, 8).first, None);
-        assert_eq!(view(0, "c(0,b1)").through(0, 8), None);
+        assert_eq!(pieces(&view(0, "c(0,b1)"), 0, 8)[..], []);
     }
 
     /// A rank of BT-IO class W on 4 (io.md 2.4), with what it has of the fourth dump.
@@ -303,7 +321,7 @@ mod tests {
                 format!("1@0:s[24,24,24;12,12,12;{z},{y},{x}](b40)")
             };
             let view = view(0, &format!("t({},{})", cell(0), cell(1)));
-            let pieces = view.through(3 * 138_240, 138_240).unwrap();
+            let pieces = pieces(&view, 3 * 138_240, 138_240);
             assert_eq!(pieces.len(), if rank == 3 { 287 } else { 288 });
             assert_eq!(view.place(3 * 138_240, 138_240).first, Some(pieces[0].0));
             all.extend(pieces);

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 
 use crate::access::{Access, Kind, Layer, Pointer};
 use crate::beneath::{self, Requests};
-use crate::bytes::Transfer;
 use crate::calls::{Call, Purpose};
 use crate::facts::FileFacts;
 use crate::finding::Finding;
@@ -20,7 +19,7 @@ use crate::shared_pointer::{SharedStep, SharedSteps, summed};
 use crate::simple::Manner;
 use crate::stream::Stream;
 use crate::transfers::Transfers;
-use crate::view::{SetView, View};
+use crate::view::{Pieces, SetView, View};
 
 mod state;
 
@@ -44,6 +43,8 @@ pub struct Walk {
     begun: InFlight<Id, (u32, u64)>,
     /// What concerns the shared pointers of files of MPI.
     shared: SharedSteps,
+    /// Those of the operation that was handed on last: room for the next one.
+    pieces: Pieces,
     walked: Walked,
 }
 
@@ -59,6 +60,7 @@ impl Walk {
             files: FxHashMap::default(),
             begun: InFlight::default(),
             shared: SharedSteps::new(),
+            pieces: Pieces::new(),
             walked: Walked::default(),
         }
     }
@@ -380,11 +382,12 @@ impl Walk {
             if pending.state == State::Complete {
                 file.facts.add(&pending.operation);
                 file.stream.push(pending.operation);
-                let pieces = pending.pieces();
+                pending.pieces(&mut self.pieces);
+                let pieces = &self.pieces;
                 beneath::add(&mut file.beneath, &pending.operation, pieces.len(), &pending.requests);
                 if self.settings.transfers > 0 {
                     let were_too_many = file.transfers.are_too_many();
-                    file.transfers.push(&Transfer::new(self.rank, &pending.operation, pieces));
+                    file.transfers.push(&pending.operation, pieces);
                     if file.transfers.are_too_many() && !were_too_many {
                         self.walked.findings.add(Finding::TooManyTransfers);
                     }

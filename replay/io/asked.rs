@@ -8,7 +8,7 @@ use super::options::IoOptions;
 use crate::communicators::Participants;
 use crate::trace::Trace;
 
-/// Transfers of a file that are kept and compared at most, of all ranks: some ten bytes each, and up to 150 while the file is looked at.
+/// Transfers of a file that are kept and compared at most, of all ranks: some ten bytes each, and up to 100 while the file is looked at.
 const TRANSFERS: u64 = 1 << 24;
 
 /// As many of a rank are kept in any case.

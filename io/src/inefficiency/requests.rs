@@ -7,11 +7,11 @@ use rustc_hash::FxHashMap;
 use super::{Flaw, Inefficiency, share_of, share_of_part};
 use crate::access::{Kind, Layer};
 use crate::beneath::Bottom;
-use crate::bytes::{Reads, Transfer};
-use crate::defects::Marks;
+use crate::bytes::Reads;
 use crate::facts::FileFacts;
 use crate::mode::Mode;
-use crate::numbers::{count, to_f64};
+use crate::numbers::to_f64;
+use crate::outline::{Outline, Sizes};
 use crate::thresholds::Thresholds;
 
 /// What is known of a file besides its transfers.
@@ -40,17 +40,6 @@ struct Group {
 }
 
 impl Group {
-    fn new<'a>(requests: impl Iterator<Item = &'a Transfer>) -> Group {
-        let mut ranks: FxHashMap<u32, u64> = FxHashMap::default();
-        let mut count = 0;
-        for it in requests {
-            let time = ranks.entry(it.rank).or_default();
-            *time = time.saturating_add(it.duration());
-            count += 1;
-        }
-        Group { count, time: ranks.into_values().max().unwrap_or(0) }
-    }
-
     /// Whether it is more than a share of all.
     fn is_more(&self, share: f64, of: u64) -> bool {
         to_f64(self.count) > share * to_f64(of)
@@ -74,35 +63,6 @@ pub(crate) struct RequestTotals {
 }
 
 impl RequestTotals {
-    /// Of all transfers of a file, which should begin with a block of so many bytes, with what is the matter with each; of fewer than
-    /// `small` bytes they are small.
-    pub(crate) fn new(transfers: &[Transfer], marks: &Marks, (block, small): (u64, u64)) -> RequestTotals {
-        let moved = || transfers.iter().filter(|it| it.size > 0);
-        let marked = |are: &[bool]| Group::new(transfers.iter().zip(are).filter(|it| *it.1).map(|it| it.0));
-        let writes = || {
-            let marked = transfers.iter().zip(&marks.contended);
-            marked.filter(|(it, _)| it.kind == Kind::Write && it.size > 0)
-        };
-        let contended = || writes().filter(|(_, is)| **is).map(|(it, _)| it);
-        RequestTotals {
-            all: Group::new(moved()),
-            reads: Group::new(moved().filter(|it| it.kind == Kind::Read)),
-            small: Group::new(moved().filter(|it| it.size < small)),
-            misaligned: Group::new(
-                moved().filter(|it| it.first().is_some_and(|at| !at.is_multiple_of(block))),
-            ),
-            unordered: marked(&marks.unordered),
-            contended: Group::new(contended()),
-            writes: count(writes().count()),
-            mean_times: mean(contended(), |it| it.size).and_then(|size| {
-                let is_alike =
-                    |it: &&Transfer| to_f64(it.size) <= 1.25 * size && size <= 1.25 * to_f64(it.size);
-                let others = writes().filter(|(_, is)| !**is).map(|(it, _)| it).filter(is_alike);
-                mean(contended(), Transfer::duration).zip(mean(others, Transfer::duration))
-            }),
-        }
-    }
-
     /// The contended writes, and whether there is nothing to compare their time with; if they are too many, and slower than others.
     fn contention(&self, limits: &Thresholds) -> Option<(Group, bool)> {
         if !self.contended.is_more(limits.contended_share, self.writes) {
@@ -113,10 +73,112 @@ impl RequestTotals {
     }
 }
 
-/// The mean of a number of requests, if there are any.
-fn mean<'a>(requests: impl Iterator<Item = &'a Transfer>, number: fn(&Transfer) -> u64) -> Option<f64> {
-    let (sum, count) = requests.fold((0.0, 0), |(sum, count), it| (sum + to_f64(number(it)), count + 1));
-    (count > 0).then(|| sum / to_f64(count))
+/// Adds up the requests of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Totals {
+    sizes: Sizes,
+    /// How many are in each group of [`RequestTotals`], in their order.
+    counts: [u64; GROUPS],
+    /// Their ticks by rank.
+    times: FxHashMap<u32, [u64; GROUPS]>,
+    writes: u64,
+    /// Contended writes.
+    contended: Writes,
+    /// Other writes by size.
+    others: FxHashMap<u64, Writes>,
+}
+
+/// Groups of requests.
+const GROUPS: usize = 6;
+
+/// Sums over writes.
+#[derive(Clone, Copy, Default, Debug)]
+struct Writes {
+    count: u64,
+    bytes: u64,
+    time: u64,
+}
+
+impl Writes {
+    fn add(&mut self, other: Writes) {
+        self.count += other.count;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.time = self.time.saturating_add(other.time);
+    }
+
+    /// The mean of a sum over them, if there are any.
+    fn mean(&self, sum: u64) -> Option<f64> {
+        (self.count > 0).then(|| to_f64(sum) / to_f64(self.count))
+    }
+}
+
+impl Totals {
+    /// No request yet.
+    pub(crate) fn new(sizes: Sizes) -> Totals {
+        Totals {
+            sizes,
+            counts: [0; GROUPS],
+            times: FxHashMap::default(),
+            writes: 0,
+            contended: Writes::default(),
+            others: FxHashMap::default(),
+        }
+    }
+
+    /// Adds a request.
+    pub(crate) fn add(&mut self, it: &Outline) {
+        if it.size == 0 {
+            return;
+        }
+        let (is_write, time) = (it.kind == Kind::Write, it.duration());
+        let groups = [
+            true,
+            !is_write,
+            it.size < self.sizes.small,
+            self.sizes.are_missed(it),
+            it.is_unordered,
+            is_write && it.is_contended,
+        ];
+        let times = self.times.entry(it.rank).or_default();
+        for ((count, own), is_in) in self.counts.iter_mut().zip(times).zip(groups) {
+            *count += u64::from(is_in);
+            *own = own.saturating_add(if is_in { time } else { 0 });
+        }
+        if is_write {
+            self.writes += 1;
+            let own = Writes { count: 1, bytes: it.size, time };
+            match it.is_contended {
+                true => self.contended.add(own),
+                false => self.others.entry(it.size).or_default().add(own),
+            }
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn finish(self) -> RequestTotals {
+        let group = |at: usize| Group {
+            count: self.counts[at],
+            time: self.times.values().map(|times| times[at]).max().unwrap_or(0),
+        };
+        RequestTotals {
+            all: group(0),
+            reads: group(1),
+            small: group(2),
+            misaligned: group(3),
+            unordered: group(4),
+            contended: group(5),
+            writes: self.writes,
+            mean_times: self.mean_times(),
+        }
+    }
+
+    fn mean_times(&self) -> Option<(f64, f64)> {
+        let size = self.contended.mean(self.contended.bytes)?;
+        let is_alike = |own: u64| to_f64(own) <= 1.25 * size && size <= 1.25 * to_f64(own);
+        let mut alike = Writes::default();
+        self.others.iter().filter(|(own, _)| is_alike(**own)).for_each(|(_, writes)| alike.add(*writes));
+        self.contended.mean(self.contended.time).zip(alike.mean(alike.time))
+    }
 }
 
 /// What is inefficient in the requests of a file, in the order of [`Flaw`].
@@ -188,7 +250,9 @@ fn independent(known: &Known<'_>, limits: &Thresholds) -> Option<(u64, u64)> {
 mod tests {
     use super::*;
     use crate::access::Access;
-    use crate::tests::access;
+    use crate::look::look_at;
+    use crate::tests::{access, lists};
+    use crate::transfer::Transfer;
 
     /// Writes of 8 bytes by these ranks at these places, one tick each, one behind the other.
     fn writes(places: impl IntoIterator<Item = (u32, u64)>) -> Vec<Transfer> {
@@ -200,9 +264,9 @@ mod tests {
 
     fn all(transfers: &[Transfer], known: &Known<'_>) -> Vec<Inefficiency> {
         let limits = Thresholds::default();
-        let sizes = (limits.block_bytes, limits.small_bytes);
-        let totals = RequestTotals::new(transfers, &Marks::new(transfers, limits.block_bytes), sizes);
-        of_file(&totals, known, &limits)
+        let sizes = Sizes { block: limits.block_bytes, small: limits.small_bytes };
+        let seen = look_at(&lists(transfers), (limits.block_bytes, sizes), &mut BTreeMap::new(), |_| {});
+        of_file(&seen.requests, known, &limits)
     }
 
     fn flaws(transfers: &[Transfer], known: &Known<'_>) -> Vec<(Flaw, u64, u64)> {

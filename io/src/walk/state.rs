@@ -138,9 +138,11 @@ impl Pending {
         (size > 0 && self.operation.first.is_none()).then_some(Finding::UnknownOffset)
     }
 
-    /// Its pieces in the file; none if they are unknown.
-    pub(super) fn pieces(&self) -> Pieces {
-        let offset = self.operation.offset.filter(|_| self.has_place);
-        offset.and_then(|offset| self.view.through(offset, self.operation.size)).unwrap_or_default()
+    /// Makes `found` its pieces in the file; none if they are unknown.
+    pub(super) fn pieces(&self, found: &mut Pieces) {
+        found.clear();
+        if let Some(offset) = self.operation.offset.filter(|_| self.has_place) {
+            self.view.through(offset, self.operation.size, found);
+        }
     }
 }

@@ -8,6 +8,7 @@ use crate::access::{Kind, Layer};
 use crate::calls::Calls;
 use crate::operation::Caller;
 use crate::shared_pointer::ordered_offsets;
+use crate::transfer::Transfer;
 
 const BEGIN: Begin = Begin {
     kind: Kind::Write,

@@ -32,7 +32,7 @@ impl Defect {
 }
 
 /// Where operations are asked for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct AtCall {
     /// The rank.
     pub rank: u32,

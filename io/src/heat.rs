@@ -58,6 +58,15 @@ impl Heat {
         }
     }
 
+    /// Adds the bytes of other files of the same run.
+    pub(crate) fn merge(&mut self, other: &Heat) {
+        for (own, their) in [(&mut self.ranks, &other.ranks), (&mut self.places, &other.places)] {
+            for (own, their) in [(&mut own.read, &their.read), (&mut own.written, &their.written)] {
+                own.iter_mut().zip(their).for_each(|(own, their)| *own = own.saturating_add(*their));
+            }
+        }
+    }
+
     /// Adds a transfer of a file. Amounts are shared in proportion to overlap.
     pub(crate) fn add(&mut self, file: u32, it: &Transfer) {
         let time = Axis { low: self.begin, high: self.end, bins: self.columns };

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{
-    Begin, FileFacts, Files, Findings, Id, Kind, Layer, Measured, Model, Observed, Opening, Parts, Pointer,
-    SetView, Settings, Simple, Thresholds, Walk, Walked, Whence, estimates, phases, picture, read_systems,
-    script, tsv,
+    Begin, Extent, FileFacts, FileTransfers, Files, Findings, Id, Kind, Layer, Looked, Measured, Model,
+    Observed, Opening, Parts, Pointer, SetView, Settings, Simple, Sums, Thresholds, Walk, Walked, Whence,
+    estimates, heat, look_at_transfers, phases, picture, read_systems, script, tsv,
 };
 use proptest::prelude::*;
 
@@ -127,6 +127,35 @@ fn walked(rank: u32, events: &[Event], gap: u64) -> Walked {
     walk.finish()
 }
 
+/// What transfers tell: of all files together, or of each by itself.
+fn looked(all: &mut [(u32, Walked)], facts: &BTreeMap<u32, FileFacts>, is_apart: bool) -> Looked {
+    all.sort_by_key(|(rank, _)| *rank);
+    let mut files: BTreeMap<u32, FileTransfers> = BTreeMap::new();
+    for (file, list) in all.iter_mut().flat_map(|(_, it)| std::mem::take(&mut it.transfers)) {
+        files.entry(file).or_default().lists.push(list);
+    }
+    files.iter_mut().for_each(|(file, it)| it.facts = facts[file].clone());
+    let extents: Vec<Extent> = files.iter().map(|(file, it)| it.extent(*file)).collect();
+    let heat = heat(&extents, (1000, all.len() as u64));
+    if !is_apart {
+        return look_at_transfers(&files, &Thresholds::default(), heat);
+    }
+    let mut looked = look_at_transfers(&BTreeMap::new(), &Thresholds::default(), heat.clone());
+    for (file, it) in files {
+        let own = look_at_transfers(&BTreeMap::from([(file, it)]), &Thresholds::default(), heat.clone());
+        for (call, sums) in &own.sums {
+            let all: &mut Sums = looked.sums.entry(*call).or_default();
+            all.calls
+                .as_flattened_mut()
+                .iter_mut()
+                .zip(sums.calls.as_flattened())
+                .for_each(|(all, own)| *all += own);
+        }
+        looked.merge(own);
+    }
+    looked
+}
+
 /// The model of a run. Ranks come in order, or the other way round.
 fn model(ranks: &[Vec<Event>], gap: u64, backwards: bool) -> Model {
     let walked = |(rank, events): (u32, &Vec<Event>)| (rank, walked(rank, events, gap));
@@ -148,8 +177,8 @@ fn model(ranks: &[Vec<Event>], gap: u64, backwards: bool) -> Model {
             .for_each(|(file, its)| facts.entry(*file).or_insert_with(FileFacts::default).merge(its));
         observed.add(*rank, it);
     }
-    let run = Some((1000, ranks.len() as u64));
-    let looked = observed.look_at_transfers(&facts, &Thresholds::default(), run);
+    let looked = looked(&mut all, &facts, backwards);
+    observed.add_requests(&mut looked.clone());
     findings.merge(&looked.findings);
     // None counts twice, and what is unknown not at all.
     let concerned: u64 = looked.sums.values().flat_map(|it| it.calls.as_flattened()).sum();

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use io_model::{
-    Begin, Defect, FileFacts, Files, Findings, GAP, Id, Kind, Layer, Looked, Model, Observed, Opening, Parts,
-    Pointer, Reads, SetView, Settings, Thresholds, Walk, estimates, fastest, phases, picture, read_systems,
-    script, tsv,
+    Begin, Defect, FileFacts, FileTransfers, Files, Findings, GAP, Id, Kind, Layer, Looked, Model, Opening,
+    Parts, Pointer, Reads, SetView, Settings, Thresholds, Walk, estimates, fastest, heat, look_at_transfers,
+    phases, picture, read_systems, script, tsv,
 };
 
 const MIB: u64 = 1 << 20;
@@ -67,12 +67,12 @@ fn model() -> Model {
     let files = Files::new(vec!["/scratch/out".to_owned()], &BTreeMap::from([(0, BTreeSet::from([0, 1]))]));
     let mut facts = FileFacts::default();
     all.iter().for_each(|it| facts.merge(&it.facts[&0]));
-    let mut observed = Observed::default();
-    (0..).zip(&mut all).for_each(|(rank, it)| observed.add(rank, it));
+    let lists = all.iter_mut().filter_map(|it| it.transfers.remove(&0)).collect();
+    let transfers = BTreeMap::from([(0, FileTransfers { lists, facts: facts.clone() })]);
     let facts = BTreeMap::from([(0, facts)]);
     let looked = |block_bytes| {
         let limits = Thresholds { block_bytes, ..Thresholds::default() };
-        observed.clone().look_at_transfers(&facts, &limits, Some((2000, 2)))
+        look_at_transfers(&transfers, &limits, heat(&[transfers[&0].extent(0)], (2000, 2)))
     };
     let contended = |looked: &Looked| -> u64 {
         looked.sums.values().flat_map(|it| it.calls).map(|calls| calls[Defect::Contended as usize]).sum()

@@ -1,4 +1,4 @@
-//! Metrics that the model of file I/O fills (io.md 5.2): what worker 0 has found at calls goes to the workers of their ranks, which add it
+//! Metrics that the model of file I/O fills (io.md 5.2): what workers have found at calls goes to the workers of their ranks, which add it
 //! to severities.
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ struct Found {
 
 wire!(Found { [rank, thread], path, calls, own, again });
 
-/// Adds what worker 0 has found at all ranks, `sums`, to the severities of these, wherever they are.
+/// Adds what this worker has found at ranks, `sums`, to the severities of these, wherever they are; and what others have found at its own.
 ///
 /// # Errors
 /// If a worker failed.

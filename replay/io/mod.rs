@@ -1,10 +1,11 @@
 //! The model of file I/O of a trace (`docs/io.md`): what `io_model` makes of the records of files.
 //!
 //! ```text
-//!   records ─► feed, one for each process ─► ordered transfers ─► simple phases ─► exchange ─► worker 0: phases, families ─► output
+//!   records ─► feed, one for each process ─► ordered transfers ─┬─► simple phases ─► exchange ─► worker 0: phases, families ─► output
+//!                                                               └─► transfers ─► exchange ─► a worker for each file: what is inefficient ─┘
 //! ```
 //!
-//! Everything comes to worker 0, by rank: so the model has the same bytes for any number of workers.
+//! Phases come to worker 0, by rank, and transfers to the worker of their file: so the model has the same bytes for any number of workers.
 
 mod about;
 mod asked;
@@ -18,7 +19,10 @@ mod output;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use io_model::{AtCall, Busiest, Files, Findings, Looked, Model, Observed, Parts, Sums, estimates, phases};
+use io_model::{
+    Busiest, FileFacts, Files, Findings, Looked, Model, Observed, Parts, estimates, heat, look_at_transfers,
+    phases,
+};
 use model::FileProperty;
 
 use crate::error::Error;
@@ -66,20 +70,35 @@ impl Asked {
             let rank = walked.process.number;
             Some(OfRank::new(rank, walked.io.take()?.finish(), paths))
         });
+        let mut own: Vec<OfRank> = own.collect();
+        let looked = self.look_at_transfers(tools.trace, &mut own, exchange)?;
+        defects::add(tools, &looked.sums, walked, exchange)?;
+        let looked = exchange::put_together(looked, exchange)?;
         let ranks = exchange::gather(own, exchange)?;
-        let (gathered, sums) = match exchange.worker() {
-            0 => {
-                let (gathered, sums) = self.look_at(tools.trace, ranks);
-                (Some(gathered), sums)
-            }
-            _ => (None, BTreeMap::new()),
-        };
-        defects::add(tools, &sums, walked, exchange)?;
-        Ok(gathered)
+        Ok((exchange.worker() == 0).then(|| self.put_together(tools.trace, ranks, looked)))
     }
 
-    /// Looks at what all ranks did, in their order.
-    fn look_at(&self, trace: &Trace, ranks: Vec<OfRank>) -> (Gathered, BTreeMap<AtCall, Sums>) {
+    /// Looks at what ranks have moved, which leaves `own`: each worker at some of the files.
+    fn look_at_transfers(
+        &self,
+        trace: &Trace,
+        own: &mut [OfRank],
+        exchange: &mut dyn Exchange,
+    ) -> Result<Looked, Error> {
+        let mut files = exchange::spread(own, exchange)?;
+        for property in &trace.definitions.file_properties {
+            if let Some(file) = files.get_mut(&to_u32(property.file)) {
+                add_property(&mut file.facts, property);
+            }
+        }
+        let extents = exchange::extents(&files, exchange)?;
+        let run = (trace.length(), trace.processes.len() as u64);
+        let heat = if self.options.shows_heat() { heat(&extents, run) } else { None };
+        Ok(look_at_transfers(&files, &self.options.thresholds, heat))
+    }
+
+    /// Puts together what all ranks did, in their order, and what was seen of what they have moved.
+    fn put_together(&self, trace: &Trace, ranks: Vec<OfRank>, mut looked: Looked) -> Gathered {
         let mut simple = Vec::new();
         let mut users: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         let mut observed = Observed::default();
@@ -103,25 +122,19 @@ impl Asked {
             }
             parts.findings.merge(&walked.findings);
         }
-        for FileProperty { file, name, value } in &trace.definitions.file_properties {
-            let Some(facts) = parts.facts.get_mut(&to_u32(*file)) else { continue };
-            match name.as_str() {
-                "Stripe Size" => facts.stripe = value.parse().ok(),
-                "Block Size" => facts.block = value.parse().ok(),
-                _ => {}
+        for property in &trace.definitions.file_properties {
+            if let Some(facts) = parts.facts.get_mut(&to_u32(property.file)) {
+                add_property(facts, property);
             }
         }
         parts.files = Files::new(trace.definitions.files.iter().cloned().collect(), &users);
         parts.phases = phases(simple, &parts.files);
         parts.busiest = busiest(&moved, &parts.files);
         parts.bottoms = observed.bottoms();
-        let run = (parts.run, trace.processes.len() as u64);
-        let run = Some(run).filter(|_| self.options.shows_heat());
-        let Looked { reads, sums, heat, findings } =
-            observed.look_at_transfers(&parts.facts, &self.options.thresholds, run);
-        (parts.reads, parts.heat) = (reads, heat);
-        parts.findings.merge(&findings);
-        (Gathered { parts, observed }, sums)
+        observed.add_requests(&mut looked);
+        (parts.reads, parts.heat) = (looked.reads, looked.heat);
+        parts.findings.merge(&looked.findings);
+        Gathered { parts, observed }
     }
 
     /// The model of what all ranks did; `costs` are what that costs others.
@@ -136,6 +149,15 @@ impl Asked {
         model.find_inefficiencies(&observed, (ranks, nodes, waiting), &options.thresholds);
         model.estimates = estimates(&model.families, &model.phases, &options.systems, options.by_mean);
         model
+    }
+}
+
+/// Adds what the trace says of how large the blocks of a file are.
+fn add_property(facts: &mut FileFacts, FileProperty { name, value, .. }: &FileProperty) {
+    match name.as_str() {
+        "Stripe Size" => facts.stripe = value.parse().ok(),
+        "Block Size" => facts.block = value.parse().ok(),
+        _ => {}
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use io_model::{SharedStep, SharedSteps, Walk, ordered_offsets};
 
+use super::exchange::{all, put};
 use crate::communicators::Participants;
 use crate::error::Error;
-use crate::exchange::batch::{BatchReader, put_bytes};
 use crate::exchange::{Batch, Exchange, share};
 use crate::int::to_u32;
 use crate::trace::Trace;
@@ -47,23 +47,9 @@ fn all_steps(
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<(u32, SharedSteps)>, Error> {
     let mut batch = Batch::new();
-    let own: Vec<(u32, SharedSteps)> =
-        walks.iter().map(|(process, walk)| (to_u32(*process), walk.shared_steps())).collect();
-    for of_process in own.iter().filter(|(_, steps)| !steps.is_empty()) {
-        // Nothing can fail where bytes are appended to a list.
-        put_bytes(&mut batch, &postcard::to_allocvec(of_process).unwrap_or_default());
-    }
-    let mut all = Vec::new();
-    for words in share(exchange, batch)? {
-        let mut reader = BatchReader::new(&words);
-        while !reader.is_empty() {
-            match postcard::from_bytes(&reader.bytes()) {
-                Ok(of_process) => all.push(of_process),
-                Err(error) => unreachable!("{error}"),
-            }
-        }
-    }
-    Ok(all)
+    let own = walks.iter().map(|(process, walk)| (to_u32(*process), walk.shared_steps()));
+    own.filter(|(_, steps)| !steps.is_empty()).for_each(|of_process| put(&mut batch, &of_process));
+    Ok(all(&share(exchange, batch)?).collect())
 }
 
 /// The members of the communicator that has opened a handle, by rank, and their steps; `None` if one of them has none.

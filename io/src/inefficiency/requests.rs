@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::{Flaw, Inefficiency, share_of, share_of_part};
 use crate::access::{Kind, Layer};
@@ -32,7 +33,7 @@ pub(crate) struct Known<'a> {
 }
 
 /// Requests of which the same holds.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 struct Group {
     count: u64,
     /// Ticks of the rank that takes longest for them.
@@ -48,7 +49,7 @@ impl Group {
 
 /// Requests of a file of which something holds. Those that move nothing are none of them. There may be millions, so that they are looked at
 /// once, before it is known what else is done to the file.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub(crate) struct RequestTotals {
     all: Group,
     reads: Group,

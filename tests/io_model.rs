@@ -1,6 +1,7 @@
 //! The model of file I/O: of a trace of Score-P whose numbers are known (io.md 7.2), in all forms, for any number of workers.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,8 +11,10 @@ use replay::io::{IoOptions, OutputFile};
 use replay::progress::Progress;
 use replay::{Options, Semantics};
 
+use crate::support::parse::Case;
 use crate::support::report::Table;
 use crate::support::run::{Finished, analyze};
+use crate::support::write::write;
 use crate::support::{archive, copy, in_memory, options, workers};
 
 /// Analyzes an archive with these options.
@@ -98,6 +101,35 @@ fn each_form_has_what_the_model_says() {
     run("io.4", directory.path(), &options).expect(0);
 }
 
+/// Three ranks that write to three files and read of them, at places of others, too, so that each of these has something to tell.
+fn several_files() -> String {
+    let mut script =
+        String::from("resolution 1000\nprogram prog\nfile a world\nfile b world\nfile c world\n");
+    for rank in 0..3_u64 {
+        writeln!(script, "rank {rank}\n 0 > main ; > MPI_Init ; 10 <").unwrap();
+        for (begin, file) in [(1000, 'a'), (2000, 'b'), (3000, 'c')] {
+            writeln!(script, " {begin} > MPI_File_open ; create {file} ; {} <", begin + 20).unwrap();
+            let set = format!("with file {file} view 0 etype 1 type b1");
+            writeln!(script, " {} > MPI_File_set_view ; {} {set} : <", begin + 30, begin + 40).unwrap();
+            for (number, call, mode) in [(0, "write", 1), (1, "write", 1), (2, "read", 0), (3, "read", 0)] {
+                let (time, bytes) = (begin + 100 * (number + 1) + rank, 1000 * (rank + 1) + number);
+                let at = (number * 5000 + rank * 1500) % 9000;
+                writeln!(
+                    script,
+                    " {time} > MPI_File_{call}_at ; with offset {at} : transfer {file} id 1 flags 0 mode {mode} bytes {bytes} ; \
+                     {} transferred {file} id 1 bytes {bytes} ; <",
+                    time + 50
+                )
+                .unwrap();
+            }
+            writeln!(script, " {} > MPI_File_close ; destroy {file} ; {} <", begin + 800, begin + 820)
+                .unwrap();
+        }
+        writeln!(script, " 9000 > MPI_Finalize ; 9010 < ; <").unwrap();
+    }
+    script
+}
+
 #[test]
 fn files_are_the_same_for_any_number_of_workers() {
     let directory = in_memory();
@@ -107,11 +139,14 @@ fn files_are_the_same_for_any_number_of_workers() {
     let picture = OutputFile::of_picture(directory.path().join("a.svg").to_str().unwrap()).unwrap();
     let files: Vec<OutputFile> = files.into_iter().chain([picture]).collect();
     let read = || files.iter().map(|file| fs::read(&file.path).unwrap()).collect::<Vec<_>>();
-    for clock_correction in [false, true] {
+    let made_up = directory.path().join("made_up");
+    fs::create_dir(&made_up).unwrap();
+    write(&Case::parse(&several_files()).unwrap().trace, &made_up);
+    for (trace, clock_correction) in [(archive("io.4"), false), (archive("io.4"), true), (made_up, false)] {
         let mut first = None;
         for (processes, threads) in [(1, 1), (1, 2), (1, 3), (2, 1), (3, 1), (2, 2)] {
             let io_model = IoOptions { files: files.clone(), ..IoOptions::default() };
-            let options = options(&archive("io.4"), &report, Semantics::Corrected);
+            let options = options(&trace, &report, Semantics::Corrected);
             let options = Options { threads, io_model, clock_correction, ..options };
             for outcome in workers::analyze_with(&options, processes) {
                 outcome.unwrap();

@@ -16,6 +16,7 @@ mod counting;
 mod details;
 mod file_io;
 mod loops;
+mod offload;
 mod processes;
 mod rules;
 mod scaling;

@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use crate::bench::{Bench, megabytes};
-use crate::{details, file_io, loops, processes, rules, what_if};
+use crate::{details, file_io, loops, offload, processes, rules, what_if};
 
 pub(crate) type Outcome = Result<(String, bool), Box<dyn Error>>;
 
@@ -251,6 +251,7 @@ fn all() -> impl Iterator<Item = &'static Target> {
         .chain(rules::TARGETS)
         .chain(details::TARGETS)
         .chain(file_io::TARGETS)
+        .chain(offload::TARGETS)
         .chain(LARGE)
 }
 

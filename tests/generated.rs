@@ -106,6 +106,10 @@ fn reports_are_the_same_however_many_rounds_of_operations_workers_judge() {
 fn severities_follow_from_the_pattern() {
     let directory = in_memory();
     let (mut of_windows, mut absent) = (BTreeSet::new(), BTreeSet::new());
+    let sum_of_rank = |table: &Table, metric: &str, rank: u32, locations: u32| -> u64 {
+        let locations = rank * locations..(rank + 1) * locations;
+        locations.map(|location| sum_in_units(table, metric, location as usize)).sum()
+    };
     for pattern in PATTERNS {
         let Some(severities) = pattern.severities else { continue };
         for ranks in [1, 2, 5, RANKS, 12].into_iter().filter(|&ranks| ranks >= pattern.least_ranks) {
@@ -122,7 +126,7 @@ fn severities_follow_from_the_pattern() {
                         absent.insert(metric);
                         continue;
                     }
-                    let found = sum_in_units(&table, metric, rank as usize);
+                    let found = sum_of_rank(&table, metric, rank, job.locations_of_rank());
                     assert_eq!(found, expected, "{what}: {metric} of rank {rank}");
                 }
                 waiting += severities(&job, rank).iter().map(|(_, sum)| sum).sum::<u64>();
@@ -134,9 +138,9 @@ fn severities_follow_from_the_pattern() {
     assert!(absent.is_empty() || absent == of_windows, "no metrics {absent:?} of {of_windows:?}");
 }
 
-/// The sum of a metric over all call paths of a rank, in nanoseconds, bytes or occurrences.
-fn sum_in_units(table: &Table, metric: &str, rank: usize) -> u64 {
-    let sum = table.sum(metric, rank);
+/// The sum of a metric over all call paths of a location, in nanoseconds, bytes or occurrences.
+fn sum_in_units(table: &Table, metric: &str, location: usize) -> u64 {
+    let sum = table.sum(metric, location);
     if table.is_time(metric) { (sum * 1e9).round() as u64 } else { sum as u64 }
 }
 

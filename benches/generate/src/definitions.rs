@@ -6,12 +6,13 @@ use model::{GroupType, LocationGroupType, LocationType, Paradigm, attributes};
 use otf2::{ArchiveWriter, Definition, List, UNDEFINED, ValueType};
 
 use crate::contexts::Contexts;
-use crate::files::{ATTRIBUTES, FILE, FILE_HANDLE, FILETYPES};
+use crate::files::{self, FILE, FILE_HANDLE, FILETYPES};
 use crate::job::Job;
 use crate::location::{EPOCH, SHUTDOWN, START, reference};
 use crate::objects::{FIRST_GROUP, GRID, Groups, NEIGHBORS_IN, NEIGHBORS_OUT, WINDOW};
 use crate::patterns::Plan;
-use crate::regions::REGIONS;
+use crate::regions::{REGIONS, Region};
+use crate::streams;
 
 /// The communicator of all ranks.
 pub(crate) const WORLD: u32 = 0;
@@ -19,6 +20,8 @@ pub(crate) const WORLD: u32 = 0;
 pub(crate) const SELF: u32 = 1;
 /// The team of rank 0's threads; those of the other ranks follow.
 pub(crate) const TEAMS: u32 = 2;
+/// The communicator of devices and their hosts.
+const DEVICES: u32 = 2;
 
 /// The string with the name of the program, which events refer to.
 pub(crate) const PROGRAM: u32 = 1;
@@ -33,11 +36,13 @@ const CREATE_AND_DESTROY_EVENTS: u32 = 1;
 const MPI_IO: u8 = 0;
 const PARALLEL: u8 = 1;
 
+/// Type of parameters without a sign.
+const UNSIGNED: u8 = 2;
+
 /// Ranks on a node.
 const RANKS_OF_A_NODE: u32 = 64;
 
-/// Writes all definitions; `events` are the numbers of events of locations, in the order of ranks, then
-/// threads.
+/// Writes all definitions; `events` are the numbers of events of locations, in the order of [`Job::locations`].
 pub(crate) fn write(
     job: &Job,
     plan: Plan,
@@ -108,7 +113,10 @@ impl Definitions<'_> {
         for thread in 1..job.threads {
             threads.push(self.string(&format!("OMP thread {thread}"))?);
         }
-        for (rank, events) in (0..).zip(events.chunks_exact(threads.len())) {
+        let streams = 0..job.pattern.objects.streams;
+        let streams: Vec<u32> =
+            streams.map(|stream| self.string(&streams::name(stream))).collect::<Result<_, _>>()?;
+        for (rank, events) in (0..).zip(events.chunks_exact(threads.len() + streams.len())) {
             let on = 1 + rank / RANKS_OF_A_NODE;
             if rank % RANKS_OF_A_NODE == 0 {
                 let name = self.string(&format!("node{on:04}"))?;
@@ -122,7 +130,8 @@ impl Definitions<'_> {
                 system_tree_parent: on,
                 creating_location_group: UNDEFINED,
             })?;
-            for (thread, (&name, &number_of_events)) in (0..).zip(threads.iter().zip(events)) {
+            let (of_threads, of_streams) = events.split_at(threads.len());
+            for (thread, (&name, &number_of_events)) in (0..).zip(threads.iter().zip(of_threads)) {
                 self.define(Definition::Location {
                     reference: reference(rank, thread),
                     name,
@@ -131,6 +140,39 @@ impl Definitions<'_> {
                     location_group: rank,
                 })?;
             }
+            if !streams.is_empty() {
+                self.device(job, (rank, on), &streams, of_streams)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The device of a rank on a node, with the names of its streams and their numbers of events. Devices are numbered behind the
+    /// ranks.
+    fn device(
+        &mut self,
+        job: &Job,
+        (rank, node): (u32, u32),
+        names: &[u32],
+        events: &[u64],
+    ) -> Result<(), otf2::Error> {
+        let location_group = job.ranks + rank;
+        let name = self.string("CUDA Context 1")?;
+        self.define(Definition::LocationGroup {
+            reference: location_group,
+            name,
+            location_group_type: LocationGroupType::ACCELERATOR,
+            system_tree_parent: node,
+            creating_location_group: rank,
+        })?;
+        for (stream, (&name, &number_of_events)) in (job.threads..).zip(names.iter().zip(events)) {
+            self.define(Definition::Location {
+                reference: reference(rank, stream),
+                name,
+                location_type: LocationType::ACCELERATOR_STREAM,
+                number_of_events,
+                location_group,
+            })?;
         }
         Ok(())
     }
@@ -139,17 +181,20 @@ impl Definitions<'_> {
         let own = format!("{}.c", job.pattern.name.replace('-', "_"));
         let own = self.string(&own)?;
         let mut files: Vec<(&str, u32)> = Vec::new();
-        for region in REGIONS {
+        let of_device = job.pattern.objects.regions;
+        for region in REGIONS.iter().chain(of_device) {
             if !files.iter().any(|file| file.0 == region.file) {
                 files.push((region.file, self.string(region.file)?));
             }
         }
         let file = |name: &str| files.iter().find(|file| file.0 == name).map_or(0, |file| file.1);
-        let common =
-            REGIONS.iter().map(|region| (region.name, file(region.file), region.role, region.paradigm));
+        let defined = |region: &Region| (region.name, file(region.file), region.role, region.paradigm);
+        let (common, of_device) = (REGIONS.iter().map(defined), of_device.iter().map(defined));
         let functions = job.pattern.functions.iter();
         let functions = functions.map(|name| (*name, own, model::RegionRole::FUNCTION, Paradigm::COMPILER));
-        for (reference, (name, source_file, region_role, paradigm)) in (0..).zip(common.chain(functions)) {
+        for (reference, (name, source_file, region_role, paradigm)) in
+            (0..).zip(common.chain(functions).chain(of_device))
+        {
             let name = self.string(name)?;
             self.files.push(source_file);
             self.define(Definition::Region {
@@ -244,12 +289,34 @@ impl Definitions<'_> {
         if job.pattern.objects.views.is_some() {
             self.file()?;
         }
+        if job.pattern.objects.streams > 0 {
+            self.copies(job)?;
+        }
         Ok(())
+    }
+
+    /// The window of copies on streams with all hosts and streams, and the attributes and parameters of events.
+    fn copies(&mut self, job: &Job) -> Result<(), otf2::Error> {
+        for (reference, attribute) in (0..).zip(streams::ATTRIBUTES) {
+            let (name, value_type) = (self.string(attribute.name)?, attribute.value_type);
+            self.define(Definition::Attribute { reference, name, value_type, description: 0 })?;
+        }
+        for (reference, name) in (0..).zip(streams::PARAMETERS) {
+            let name = self.string(name)?;
+            self.define(Definition::Parameter { reference, name, parameter_type: UNSIGNED })?;
+        }
+        let locations: Vec<u64> = job.locations().collect();
+        self.group(GroupType::COMM_LOCATIONS, Paradigm::CUDA, &locations)?;
+        let all: Vec<u64> = (0..locations.len() as u64).collect();
+        let group = self.group(GroupType::COMM_GROUP, Paradigm::CUDA, &all)?;
+        self.define(Definition::Comm { reference: DEVICES, name: 0, group, parent: UNDEFINED, flags: 0 })?;
+        let name = self.string(streams::WINDOW_NAME)?;
+        self.define(Definition::RmaWin { reference: WINDOW, name, comm: DEVICES, flags: 0 })
     }
 
     /// The file that all ranks open, with MPI-IO as the only paradigm (io 2.1), and the attributes of its events.
     fn file(&mut self) -> Result<(), otf2::Error> {
-        for attribute in ATTRIBUTES {
+        for attribute in files::ATTRIBUTES {
             let (name, value_type) = (self.string(attribute.name)?, attribute.value_type);
             let reference = attribute.reference;
             self.define(Definition::Attribute { reference, name, value_type, description: 0 })?;

@@ -65,9 +65,15 @@ impl Job {
         }
     }
 
-    /// References of all locations, in the order of ranks, then threads.
+    /// References of all locations, in the order of ranks, then threads, and the streams of devices behind these.
     pub fn locations(&self) -> impl Iterator<Item = u64> {
-        (0..self.ranks).flat_map(|rank| (0..self.threads).map(move |thread| reference(rank, thread)))
+        let of_rank = 0..self.locations_of_rank();
+        (0..self.ranks).flat_map(move |rank| of_rank.clone().map(move |thread| reference(rank, thread)))
+    }
+
+    /// Number of locations of each rank: threads, and streams of its device.
+    pub fn locations_of_rank(&self) -> u32 {
+        self.threads + self.pattern.objects.streams
     }
 
     /// The neighbours of a rank on a ring: the one before it, and the one after it.

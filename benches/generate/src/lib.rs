@@ -33,11 +33,13 @@ mod job;
 mod location;
 mod mpi;
 mod objects;
+mod offload;
 mod one_sided;
 mod patterns;
 mod regions;
 mod severities;
 mod slot;
+mod streams;
 mod sweep;
 mod tuning;
 
@@ -58,7 +60,7 @@ use objects::Groups;
 /// Size of a written trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Written {
-    /// Number of locations: threads of all ranks.
+    /// Number of locations: threads and streams of all ranks.
     pub locations: u64,
     /// Number of events of all locations, as OTF2 counts them.
     pub events: u64,
@@ -86,7 +88,7 @@ pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
     let mut written = Written::default();
     let mut counts = Vec::new();
     for rank in 0..job.ranks {
-        for thread in 0..job.threads {
+        for thread in 0..job.locations_of_rank() {
             let groups = groups.of_rank(rank);
             let location = Location::create(job, &archive, &mut contexts, groups, (rank, thread))?;
             let (events, messages) = location.write(plan)?;
@@ -110,7 +112,7 @@ pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
 fn anchor(job: &Job) -> Anchor {
     const MOST_BYTES_OF_A_NUMBER: u64 = 9;
     const BYTES_OF_OTHER_FIELDS: u64 = 1000;
-    let locations = u64::from(job.ranks) * u64::from(job.threads);
+    let locations = u64::from(job.ranks) * u64::from(job.locations_of_rank());
     let largest = (locations * MOST_BYTES_OF_A_NUMBER + BYTES_OF_OTHER_FIELDS).next_power_of_two();
     let complete = ["MPI_COMMUNICATION_COMPLETE", "THREAD_FORK_JOIN_EVENT_COMPLETE"];
     Anchor {

@@ -37,11 +37,12 @@ pub(crate) fn reference(rank: u32, thread: u32) -> u64 {
     u64::from(thread) << 32 | u64::from(rank)
 }
 
-/// A thread of a rank.
+/// A thread of a rank, or a stream of its device.
 #[derive(Debug)]
 pub(crate) struct Location<'a> {
     pub(crate) job: &'a Job,
     pub(crate) rank: u32,
+    /// Number of the thread; streams follow behind the threads.
     pub(crate) thread: u32,
     /// The groups of ranks that send data to this one, and that it sends data to.
     pub(crate) groups: [u32; 2],
@@ -66,7 +67,9 @@ impl<'a> Location<'a> {
     ) -> Result<Location<'a>, otf2::Error> {
         let events = archive.events(reference(rank, thread))?;
         let clock = Clock::new(job, rank);
-        let calls = job.call_sites.then(|| CallStack::new(contexts));
+        // What streams run is called by nobody there.
+        let has_calls = job.call_sites && thread < job.threads;
+        let calls = has_calls.then(|| CallStack::new(contexts));
         Ok(Location {
             job,
             rank,

@@ -1,15 +1,16 @@
-//! Objects of MPI that the events of some patterns name: a communicator with a grid, a window, a file, and groups of
-//! partners.
+//! Objects that the events of some patterns name: a communicator with a grid, a window, a file, groups of partners, and streams
+//! of a device.
 
 use std::collections::HashMap;
 
 use crate::files::View;
 use crate::job::Job;
+use crate::regions::Region;
 
 /// The communicator with a grid.
 pub(crate) const GRID: u32 = 2;
 
-/// The window, on all ranks.
+/// The window, on all ranks; or that of copies to devices and from them.
 pub(crate) const WINDOW: u32 = 0;
 
 /// Attributes of the end of an operation among neighbours.
@@ -26,6 +27,10 @@ pub(crate) struct Objects {
     /// A file, if there are views of it.
     pub(crate) views: Option<Views>,
     pub(crate) partners: Option<Partners>,
+    /// Number of streams of each rank, on one device.
+    pub(crate) streams: u32,
+    /// Regions of the interface of that device, and its kernels.
+    pub(crate) regions: &'static [Region],
 }
 
 /// Returns the views of the file that a rank sets; the filetypes are those of all ranks.
@@ -35,7 +40,8 @@ pub(crate) type Views = fn(&Job, u32) -> [View; 2];
 pub(crate) type Partners = fn(&Job, u32) -> [Vec<u32>; 2];
 
 impl Objects {
-    pub(crate) const NONE: Objects = Objects { grid: false, window: false, views: None, partners: None };
+    pub(crate) const NONE: Objects =
+        Objects { grid: false, window: false, views: None, partners: None, streams: 0, regions: &[] };
 }
 
 /// The groups of partners of all ranks. Equal ones are one definition.

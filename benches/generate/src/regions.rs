@@ -3,6 +3,7 @@
 use model::{Paradigm, RegionRole};
 
 /// A region definition.
+#[derive(Debug)]
 pub(crate) struct Region {
     pub(crate) name: &'static str,
     pub(crate) file: &'static str,
@@ -18,7 +19,7 @@ macro_rules! regions {
 
         $(pub(crate) const $constant: u32 = Number::$constant as u32;)*
 
-        /// The regions that do not depend on the pattern.
+        /// All regions of the list.
         pub(crate) const REGIONS: &[Region] = &[$(
             Region { name: $name, file: $file, role: RegionRole::$role, paradigm: Paradigm::$paradigm },
         )*];
@@ -79,6 +80,24 @@ regions! {
     CRITICAL "!$omp critical @main.c:47" "main.c" CRITICAL OPENMP;
     CRITICAL_BLOCK "!$omp critical sblock @main.c:47" "main.c" CRITICAL_SBLOCK OPENMP;
     PARALLEL_BARRIER "!$omp implicit barrier @main.c:50" "main.c" IMPLICIT_BARRIER OPENMP;
+}
+
+/// Functions of CUDA, and kernels. Only traces with streams have them, behind the functions of the pattern.
+pub(crate) mod cuda {
+    use super::{Paradigm, Region, RegionRole};
+
+    regions! {
+        LAUNCH_KERNEL "cuLaunchKernel" "CUDRV" WRAPPER CUDA;
+        MEMCPY_ASYNC "cuMemcpyAsync" "CUDRV" WRAPPER CUDA;
+        MEMCPY_TO_HOST "cuMemcpyDtoH_v2" "CUDRV" WRAPPER CUDA;
+        EVENT_RECORD "cuEventRecord" "CUDRV" WRAPPER CUDA;
+        STREAM_WAIT_EVENT "cuStreamWaitEvent" "CUDRV" WRAPPER CUDA;
+        CONTEXT_SYNCHRONIZE "cuCtxSynchronize" "CUDRV" WRAPPER CUDA;
+        STREAM_SYNCHRONIZE "cuStreamSynchronize" "CUDRV" WRAPPER CUDA;
+        EVENT_SYNCHRONIZE "cuEventSynchronize" "CUDRV" WRAPPER CUDA;
+        ASSEMBLE "assemble" "CUDA_KERNEL" KERNEL CUDA;
+        SOLVE "solve" "CUDA_KERNEL" KERNEL CUDA;
+    }
 }
 
 /// Reference of a function of the pattern.

@@ -13,6 +13,7 @@ mod locks;
 mod master_worker;
 mod neighborhood;
 mod non_blocking;
+mod offload;
 mod ping_pong;
 mod post_start;
 mod random_sites;
@@ -51,6 +52,7 @@ pub const PATTERNS: &[&Pattern] = &[
     &deep_calls::PATTERN,
     &compute::PATTERN,
     &hybrid::PATTERN,
+    &offload::PATTERN,
     &iterations::PATTERN,
     &random_sites::PATTERN,
     &straight::PATTERN,
@@ -72,7 +74,7 @@ pub struct Pattern {
     pub(crate) functions: &'static [&'static str],
     /// Options about its loop that it has.
     pub(crate) options: &'static [&'static str],
-    /// Objects of MPI that its events name, besides the communicators of every program.
+    /// Objects that its events name, besides the communicators of every program.
     pub(crate) objects: Objects,
     /// Computes the number of steps of a job, and their length.
     pub(crate) plan: fn(&Job) -> Plan,

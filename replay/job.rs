@@ -503,6 +503,9 @@ impl Job {
             }
         }
 
+        // Root causes replace all shares.
+        accelerators::add_imbalance(&tools, &processes, &mut results, &paths, exchange)?;
+
         if let (FoundStructure::Loop(structure), Some(by_iteration)) = (&mut found_structure, by_iteration) {
             structure.series = Some(by_iteration.of_all(exchange)?);
         }

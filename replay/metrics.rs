@@ -103,6 +103,8 @@ pub struct StreamMetrics {
     pub late_launch: MetricId,
     /// `launch_latency`
     pub latency: MetricId,
+    /// `accel_imbalance`
+    pub imbalance: MetricId,
     /// `bytes_to_device`, `bytes_from_device`, `bytes_on_device`: by direction of the copy.
     pub bytes: [MetricId; 3],
 }
@@ -116,6 +118,7 @@ impl StreamMetrics {
             idle,
             late_launch: id("accel_late_launch"),
             latency: id("launch_latency"),
+            imbalance: id("accel_imbalance"),
             bytes: ["bytes_to_device", "bytes_from_device", "bytes_on_device"].map(id),
         })
     }

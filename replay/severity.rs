@@ -253,6 +253,11 @@ impl Severities {
         self.dense.push((metric, column));
     }
 
+    /// Adds a share of ticks to the severity of a metric in a row.
+    pub fn add_share(&mut self, metric: MetricId, row: Row, value: i128) {
+        self.shares.add(metric, row, value);
+    }
+
     /// Replaces all shares of ticks.
     pub fn set_shares(&mut self, shares: Records<i128>) {
         self.shares = shares;

@@ -3,6 +3,7 @@
 //! Two kinds of edges follow. A *start* leads from a launch to the kernel or copy, an *end* from the last one that a call waits for to
 //! that call. Root causes treat them as messages within the process.
 
+mod imbalance;
 mod launches;
 mod records;
 mod streams;
@@ -24,6 +25,8 @@ use crate::walk::Walked;
 use launches::Launched;
 use records::Records;
 use streams::Streams;
+
+pub use imbalance::add_imbalance;
 
 /// What root causes need to know of accelerators of a process.
 #[derive(Clone, Debug, Default)]

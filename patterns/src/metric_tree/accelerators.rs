@@ -3,7 +3,7 @@
 
 use crate::accelerators as regions;
 use crate::metric::Metric;
-use crate::metric::Source::{Measured, Shares, Sum, TimeIn, VisitsOf};
+use crate::metric::Source::{Comparison, Measured, Shares, Sum, TimeIn, VisitsOf};
 use crate::metric::Unit::{Bytes, Occurrences, Seconds};
 
 /// Classes of time in functions of an interface, and of kernels, of traces that have such functions.
@@ -137,6 +137,14 @@ pub(super) const STREAMS: &[Metric] = &[
         Seconds,
         Measured,
         "Time from the end of a launch until the kernel or copy began, although nothing before it ran any more; at that one.",
+    )
+    .beyond_reference(),
+    Metric::root(
+        "accel_imbalance",
+        "Imbalance of devices",
+        Seconds,
+        Comparison,
+        "Time by which kernels run longer on a device than on the mean of all devices.",
     )
     .beyond_reference(),
     Metric::root(

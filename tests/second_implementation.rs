@@ -198,7 +198,7 @@ fn archive_gives_the_severities_of_the_second_implementation() {
 /// Scripts with what the second implementation does not know: calling contexts, locations other than threads, damage and
 /// references without definition, nested and incomplete teams, tasks on several threads, attributes of recorders that count what
 /// they leave out, partitioned messages, sessions, corrected clocks.
-const UNKNOWN: [&str; 45] = [
+const UNKNOWN: [&str; 49] = [
     "accelerator",
     "accelerator_first",
     "call_sites",
@@ -214,11 +214,15 @@ const UNKNOWN: [&str; 45] = [
     "odd_requests",
     "odd_tasks",
     "offload_balanced",
+    "offload_call_site_filtered",
+    "offload_call_site_on_streams",
+    "offload_call_sites",
     "offload_clock",
     "offload_copy",
     "offload_device",
     "offload_done",
     "offload_event",
+    "offload_graph",
     "offload_idle",
     "offload_imbalance",
     "offload_late_launch",

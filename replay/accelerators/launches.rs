@@ -1,11 +1,16 @@
 //! Launches: which call has started what runs on a stream (site.md, 6.2).
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
 use model::Ticks;
 use patterns::matched::Interval;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::queues::{self, Start};
 use super::records::Records;
 use super::streams::Streams;
+use crate::ids::EventNumber;
 use crate::operations::{ActivityKind, Awaited, Launch, Offload};
 
 /// Launches and what they have started.
@@ -17,6 +22,40 @@ pub(super) struct Launched {
     pub(super) of_launch: Vec<Option<u32>>,
 }
 
+/// What is known of a process.
+struct Known<'a> {
+    offload: &'a Offload,
+    streams: &'a Streams,
+    /// When graphs were launched, in ascending order: they may run anything on any stream.
+    graphs: &'a [Ticks],
+    /// By stream: the calls that wait for it, once they are needed.
+    awaited: Vec<OnceCell<Vec<Interval>>>,
+    /// How much clocks of devices may be wrong, in ticks.
+    slack: Ticks,
+}
+
+impl Known<'_> {
+    /// Calls that wait for a stream, or for its device, by the time of their enter.
+    fn awaited(&self, location: u32) -> &[Interval] {
+        let at = self.streams.lines().binary_search_by_key(&location, |line| line.location);
+        at.map_or(&[], |at| self.awaited[at].get_or_init(|| awaited(self.offload, self.streams, location)))
+    }
+
+    fn enter(&self, launch: u32) -> Ticks {
+        self.offload.launches[launch as usize].call.enter
+    }
+
+    fn begin(&self, activity: u32) -> Ticks {
+        self.offload.activities[activity as usize].time.enter
+    }
+
+    /// Sorts launches by their enters, and what was launched by its begins.
+    fn sort(&self, launches: &mut [u32], activities: &mut [u32]) {
+        launches.sort_by_key(|&number| (self.enter(number), self.offload.launches[number as usize].location));
+        activities.sort_by_key(|&at| (self.begin(at), self.offload.activities[at as usize].time.leave));
+    }
+}
+
 impl Launched {
     /// Matches both. Clocks of devices may be wrong by `slack` ticks.
     pub(super) fn new(offload: &Offload, streams: &Streams, slack: Ticks) -> Launched {
@@ -24,15 +63,27 @@ impl Launched {
             of_activity: vec![None; offload.activities.len()],
             of_launch: vec![None; offload.launches.len()],
         };
+        let mut graphs: Vec<Ticks> = offload.graphs.iter().map(|call| call.enter).collect();
+        graphs.sort_unstable();
+        let awaited = vec![OnceCell::new(); streams.lines().len()];
+        let known = Known { offload, streams, graphs: &graphs, awaited, slack };
         launched.blocking_copies(offload, slack);
-        launched.in_order((offload, slack), streams, ActivityKind::Kernel);
-        launched.in_order((offload, slack), streams, ActivityKind::Copy);
+        launched.by_call_sites(&known);
+        launched.by_streams(&known, ActivityKind::Kernel);
+        launched.by_streams(&known, ActivityKind::Copy);
         launched
     }
 
     /// The launch of an activity, if it is known.
     pub(super) fn launch<'o>(&self, offload: &'o Offload, activity: u32) -> Option<&'o Launch> {
         Some(&offload.launches[self.of_activity[activity as usize]? as usize])
+    }
+
+    /// The place of an activity's launch in the journal of its stream, if it is known.
+    pub(super) fn at_stream(&self, offload: &Offload, activity: u32) -> EventNumber {
+        let stream = offload.activities[activity as usize].stream;
+        self.of_activity[activity as usize]
+            .map_or(EventNumber::NONE, |launch| offload.at_stream(launch, stream))
     }
 
     fn join(&mut self, launch: u32, activity: u32) {
@@ -62,11 +113,57 @@ impl Launched {
         }
     }
 
+    /// Matches kernels by call sites, if launches and kernels have them: those of a launch have its own (site.md, 6.2). Where all kernels
+    /// of a call site have run on one stream, its launches were for that stream, also if they do not say so.
+    fn by_call_sites(&mut self, known: &Known<'_>) {
+        let offload = known.offload;
+        let mut sites: BTreeMap<u64, [Vec<u32>; 2]> = BTreeMap::new();
+        for (number, launch) in (0..).zip(&offload.launches) {
+            if let Some(site) = launch.call_site.filter(|_| launch.kind == ActivityKind::Kernel) {
+                sites.entry(site).or_default()[0].push(number);
+            }
+        }
+        for (at, activity) in (0..).zip(&offload.activities) {
+            if let Some([_, kernels]) = activity.call_site.and_then(|site| sites.get_mut(&site)) {
+                kernels.push(at);
+            }
+        }
+        for [mut launches, mut kernels] in sites.into_values() {
+            known.sort(&mut launches, &mut kernels);
+            let stream = |at: u32| offload.activities[at as usize].stream;
+            let mut streams: Vec<u32> = kernels.iter().map(|&at| stream(at)).collect();
+            streams.sort_unstable();
+            streams.dedup();
+            let only = if let [only] = streams[..] { Some(only) } else { None };
+            for &location in &streams {
+                let is_for =
+                    |&number: &u32| offload.launches[number as usize].stream.or(only) == Some(location);
+                let launches: Vec<u32> = launches.iter().copied().filter(is_for).collect();
+                let kernels: Vec<u32> =
+                    kernels.iter().copied().filter(|&at| stream(at) == location).collect();
+                self.in_order(known, location, &launches, &kernels);
+            }
+            let names_none = |&number: &u32| offload.launches[number as usize].stream.is_none();
+            if streams.len() > 1 && launches.iter().all(names_none) {
+                let enters: Vec<Ticks> = launches.iter().map(|&number| known.enter(number)).collect();
+                let begins: Vec<Ticks> = kernels.iter().map(|&at| known.begin(at)).collect();
+                for (launch, kernel) in queues::one_by_one(&enters, &begins) {
+                    self.join(launches[launch], kernels[kernel]);
+                }
+            }
+        }
+    }
+
     /// Matches the others of a kind on each stream in their order. Those that do not say on which stream they are belong to the only
     /// stream with that kind.
-    fn in_order(&mut self, (offload, slack): (&Offload, Ticks), streams: &Streams, kind: ActivityKind) {
+    fn by_streams(&mut self, known: &Known<'_>, kind: ActivityKind) {
+        let offload = known.offload;
+        // Call sites say of whom nothing else is known that it is not of another call site.
+        let of_launches: FxHashSet<u64> =
+            offload.launches.iter().filter_map(|launch| launch.call_site).collect();
+        let has_sites = offload.activities.iter().any(|it| it.call_site.is_some());
         let mut of_streams: Vec<(u32, Vec<u32>)> = Vec::new();
-        for line in streams.lines() {
+        for line in known.streams.lines() {
             let is_of_kind = |&&at: &&u32| offload.activities[at as usize].kind == kind;
             let of_kind: Vec<u32> = line.activities.iter().filter(is_of_kind).copied().collect();
             if !of_kind.is_empty() {
@@ -79,33 +176,42 @@ impl Launched {
         };
         let mut launches: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (number, launch) in (0..).zip(&offload.launches) {
-            let is_free = launch.kind == kind && self.of_launch[number as usize].is_none();
+            let is_of_site = has_sites && launch.call_site.is_some();
+            let is_free = launch.kind == kind && self.of_launch[number as usize].is_none() && !is_of_site;
             if let Some(stream) = launch.stream.or(only).filter(|_| is_free && !launch.is_blocking) {
                 launches.entry(stream).or_default().push(number);
             }
         }
         for (location, mut activities) in of_streams {
             let Some(mut of_stream) = launches.remove(&location) else { continue };
-            let enter = |number: u32| offload.launches[number as usize].call.enter;
-            of_stream.sort_by_key(|&number| (enter(number), offload.launches[number as usize].location));
-            activities.retain(|&at| self.of_activity[at as usize].is_none());
-            // Only where something is missing do times decide.
-            let awaited = match of_stream.len() == activities.len() {
-                true => Vec::new(),
-                false => awaited(offload, streams, location),
-            };
-            let start = |&number: &u32| {
-                let call = offload.launches[number as usize].call;
-                let next = awaited.partition_point(|wait| wait.enter < call.leave);
-                let done = awaited.get(next).map_or(Ticks::MAX, |wait| wait.leave.saturating_add(slack));
-                Start { enter: call.enter, done }
-            };
-            let starts: Vec<Start> = of_stream.iter().map(start).collect();
-            let runs: Vec<Interval> =
-                activities.iter().map(|&at| offload.activities[at as usize].time).collect();
-            for (launch, activity) in pairs(&starts, &runs) {
-                self.join(of_stream[launch], activities[activity]);
-            }
+            activities.retain(|&at| {
+                let site = offload.activities[at as usize].call_site;
+                self.of_activity[at as usize].is_none()
+                    && !site.is_some_and(|site| of_launches.contains(&site))
+            });
+            known.sort(&mut of_stream, &mut activities);
+            self.in_order(known, location, &of_stream, &activities);
+        }
+    }
+
+    /// Matches launches for a stream with what has run there, both in order.
+    fn in_order(&mut self, known: &Known<'_>, location: u32, launches: &[u32], activities: &[u32]) {
+        let offload = known.offload;
+        // Only where something is missing do times decide.
+        let awaited = match launches.len() == activities.len() {
+            true => &[],
+            false => known.awaited(location),
+        };
+        let start = |&number: &u32| {
+            let call = offload.launches[number as usize].call;
+            let next = awaited.partition_point(|wait| wait.enter < call.leave);
+            let done = awaited.get(next).map_or(Ticks::MAX, |wait| wait.leave.saturating_add(known.slack));
+            Start { enter: call.enter, done }
+        };
+        let starts: Vec<Start> = launches.iter().map(start).collect();
+        let runs: Vec<Interval> = activities.iter().map(|&at| offload.activities[at as usize].time).collect();
+        for (launch, activity) in queues::pairs(&starts, &runs, awaited, known.graphs) {
+            self.join(launches[launch], activities[activity]);
         }
     }
 
@@ -162,77 +268,4 @@ fn awaited(offload: &Offload, streams: &Streams, location: u32) -> Vec<Interval>
     let mut waits: Vec<Interval> = waits.map(|wait| wait.call).collect();
     waits.sort_by_key(|wait| (wait.enter, wait.leave));
     waits
-}
-
-/// A launch by its times, for pairs.
-#[derive(Clone, Copy, Debug)]
-struct Start {
-    /// When its call was entered.
-    enter: Ticks,
-    /// When a call has returned that had waited for it; [`Ticks::MAX`] if none has.
-    done: Ticks,
-}
-
-/// Pairs launches with what has run on a stream, both in order. If there are as many of both, each has its own, unless it would begin
-/// before its launch. Otherwise they are paired from both ends as long as nothing begins before its launch, or ends after it was
-/// awaited, and only where both ends agree: what is missing is somewhere in between.
-fn pairs(starts: &[Start], runs: &[Interval]) -> Vec<(usize, usize)> {
-    if starts.len() == runs.len() {
-        return (0..starts.len())
-            .filter(|&at| starts[at].enter <= runs[at].enter)
-            .map(|at| (at, at))
-            .collect();
-    }
-    let is_possible = |(launch, run): (usize, usize)| {
-        starts[launch].enter <= runs[run].enter && runs[run].leave <= starts[launch].done
-    };
-    let count = starts.len().min(runs.len());
-    let front = (0..count).take_while(|&at| is_possible((at, at))).count();
-    let from_end = |at: usize| (starts.len() - 1 - at, runs.len() - 1 - at);
-    let back = (0..count).take_while(|&at| is_possible(from_end(at))).count();
-    // Of the shorter list, those that both ends claim are not certain.
-    let certain_front = (0..front.min(count - back)).map(|at| (at, at));
-    certain_front.chain((0..back.min(count - front)).map(from_end)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Pairs of launches with kernels that run for a tick. Calls that wait return at the given times.
-    fn sorted(enters: &[Ticks], waits: &[Ticks], begins: &[Ticks]) -> Vec<(usize, usize)> {
-        let done = |enter: Ticks| waits.iter().copied().find(|&wait| wait > enter).unwrap_or(Ticks::MAX);
-        let starts: Vec<Start> = enters.iter().map(|&enter| Start { enter, done: done(enter) }).collect();
-        let runs: Vec<Interval> = begins.iter().map(|&begin| Interval::new(begin, begin + 1)).collect();
-        let mut pairs = pairs(&starts, &runs);
-        pairs.sort_unstable();
-        pairs
-    }
-
-    #[test]
-    fn as_many_launches_as_kernels_belong_together_unless_time_goes_back() {
-        assert_eq!(sorted(&[1, 5, 9], &[], &[3, 6, 10]), [(0, 0), (1, 1), (2, 2)]);
-        assert_eq!(sorted(&[1, 5, 9], &[], &[3, 4, 10]), [(0, 0), (2, 2)]);
-    }
-
-    #[test]
-    fn missing_launch_leaves_its_kernel_alone_if_others_were_awaited() {
-        // The second kernel has no launch.
-        assert_eq!(sorted(&[1, 9, 13], &[4, 8, 12, 16], &[3, 6, 10, 14]), [(0, 0), (1, 2), (2, 3)]);
-        // The first launch may be of the first or of the second.
-        assert_eq!(sorted(&[1, 9, 13], &[], &[3, 6, 10, 14]), [(1, 2), (2, 3)]);
-    }
-
-    #[test]
-    fn what_both_ends_claim_is_not_certain() {
-        assert_eq!(sorted(&[1, 2], &[], &[3, 6, 10]), []);
-        // A kernel is missing: it may be any of those from the second on.
-        assert_eq!(sorted(&[1, 5, 9], &[], &[3, 10]), [(0, 0)]);
-    }
-
-    #[test]
-    fn nothing_is_matched_with_nothing() {
-        assert_eq!(sorted(&[], &[], &[1]), []);
-        assert_eq!(sorted(&[1], &[], &[]), []);
-    }
 }

@@ -5,6 +5,7 @@
 
 mod imbalance;
 mod launches;
+mod queues;
 mod records;
 mod streams;
 mod waits;
@@ -204,10 +205,11 @@ impl Finder<'_> {
                         self.add(metrics.latency, at, since, begin - since);
                     }
                     let time = if launch.is_blocking { call.enter } else { call.leave };
-                    if !launch.at_stream.is_none() {
+                    let at_stream = self.launched.at_stream(self.offload, at);
+                    if !at_stream.is_none() {
                         self.edges.starts.push(StartEdge {
                             host: Spot { location: launch.location, position: launch.position },
-                            stream: Spot { location: line.location, position: launch.at_stream },
+                            stream: Spot { location: line.location, position: at_stream },
                             time,
                             is_awaited: ready.is_none_or(|ready| ready < time.min(begin)),
                         });

@@ -17,7 +17,7 @@ pub enum Direction {
 }
 
 /// What runs on a stream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ActivityKind {
     /// A kernel.
     Kernel,
@@ -36,6 +36,8 @@ pub struct Activity {
     pub kind: ActivityKind,
     /// From its begin to its end.
     pub time: Interval,
+    /// The call site of its launch, a hash, if the trace tells it.
+    pub call_site: Option<u64>,
     /// The event of its begin.
     pub begun: EventNumber,
     /// The event of its end.
@@ -53,11 +55,24 @@ pub struct Launch {
     pub stream: Option<u32>,
     /// From enter to leave.
     pub call: Interval,
+    /// Its call site, a hash that the kernel has, too; `None` if the trace does not tell it.
+    pub call_site: Option<u64>,
     /// Whether it waits until the copy is done.
     pub is_blocking: bool,
     /// The event in it from which on the stream may run: its leave, or its enter if it is blocking.
     pub position: EventNumber,
-    /// The place in the stream's journal at that time.
+    /// The place in the stream's journal at that time; [`EventNumber::NONE`] if the stream was not known then.
+    pub at_stream: EventNumber,
+}
+
+/// The place in the journal of a stream when a launch was left that does not name its stream, and may be one for this stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StreamMark {
+    /// The launch, by its position among the launches.
+    pub launch: u32,
+    /// Position of the stream's location in the report.
+    pub stream: u32,
+    /// The place.
     pub at_stream: EventNumber,
 }
 
@@ -109,10 +124,26 @@ pub struct Offload {
     pub activities: Vec<Activity>,
     /// Calls that start them, in the order of their ends.
     pub launches: Vec<Launch>,
+    /// Places of launches on streams that they do not name, in the order of launches, then streams.
+    pub marks: Vec<StreamMark>,
+    /// Calls that launch graphs, which are any number of kernels and copies, in the order of their ends.
+    pub graphs: Vec<Interval>,
     /// Calls that wait for them, in the order of their ends.
     pub waits: Vec<DeviceCall>,
     /// Calls that record events, in the order of their ends.
     pub records: Vec<EventCall>,
     /// Calls that make streams wait for events, in the order of their ends.
     pub stream_waits: Vec<EventCall>,
+}
+
+impl Offload {
+    /// The place of a launch in the journal of a stream; [`EventNumber::NONE`] if it has none there.
+    pub fn at_stream(&self, launch: u32, stream: u32) -> EventNumber {
+        let known = &self.launches[launch as usize];
+        if known.stream.is_some() {
+            return if known.stream == Some(stream) { known.at_stream } else { EventNumber::NONE };
+        }
+        let found = self.marks.binary_search_by_key(&(launch, stream), |mark| (mark.launch, mark.stream));
+        found.map_or(EventNumber::NONE, |at| self.marks[at].at_stream)
+    }
 }

@@ -20,7 +20,9 @@ use crate::ids::{CallId, EventNumber, PathId, Row};
 use crate::journal::EventSpot;
 use crate::wire::wire;
 
-pub use accelerators::{Activity, ActivityKind, Awaited, DeviceCall, Direction, EventCall, Launch, Offload};
+pub use accelerators::{
+    Activity, ActivityKind, Awaited, DeviceCall, Direction, EventCall, Launch, Offload, StreamMark,
+};
 pub use calls::{Call, CallSite, Calls};
 pub(crate) use flagged::Flagged;
 pub use messages::{Envelope, Envelopes, Receive, Send};

@@ -38,6 +38,8 @@ pub struct Accelerators {
     streams: FxHashMap<u64, u32>,
     /// By position of the window: whether each of its ranks is a stream; `None` if it is no window of an accelerator.
     windows: Vec<Option<Box<[bool]>>>,
+    /// References of the parameters that are call sites of launches.
+    call_sites: Vec<u64>,
 }
 
 impl Accelerators {
@@ -51,12 +53,20 @@ impl Accelerators {
         let windows: Vec<_> =
             windows.map(|window| ranks(definitions, window.communicator, &is_stream)).collect();
         let has_any = !streams.is_empty() && (has_regions || windows.iter().any(Option::is_some));
-        has_any.then_some(Accelerators { streams, windows })
+        let parameters = &definitions.parameters;
+        let named = (0..parameters.len()).filter(|&at| parameters[at] == accelerators::CALL_SITE);
+        let call_sites = named.map(|at| parameters.reference(at)).collect();
+        has_any.then_some(Accelerators { streams, windows, call_sites })
     }
 
     /// Returns the position in the report of the stream with a reference.
     pub fn stream(&self, reference: u64) -> Option<u32> {
         self.streams.get(&reference).copied()
+    }
+
+    /// Whether the parameter with a reference is the call site of a launch.
+    pub fn is_call_site(&self, parameter: u64) -> bool {
+        self.call_sites.contains(&parameter)
     }
 
     /// Whether a rank of the window at a position is a stream; `None` if it is no window of an accelerator, or has no such rank.

@@ -7,14 +7,18 @@ use model::accelerators::Function;
 use model::{LocationType, Ticks};
 use otf2::{MappingType, Mappings};
 use patterns::matched::Interval;
+use rustc_hash::FxHashMap;
 
 use super::process::ProcessWalk;
+use super::stack::Frame;
 use super::thread::Numbering;
 use crate::call_tree::NO_SITE;
 use crate::findings::Finding;
 use crate::ids::EventNumber;
 use crate::int::to_u32;
-use crate::operations::{Activity, ActivityKind, Awaited, DeviceCall, Direction, EventCall, Launch, Offload};
+use crate::operations::{
+    Activity, ActivityKind, Awaited, DeviceCall, Direction, EventCall, Launch, Offload, StreamMark,
+};
 use crate::severity::amount;
 use crate::trace::{AcceleratorPart, Accelerators, Artificial, streams_of};
 
@@ -22,8 +26,14 @@ use crate::trace::{AcceleratorPart, Accelerators, Artificial, streams_of};
 #[derive(Debug)]
 pub(super) struct OffloadWalk<'t> {
     known: &'t Accelerators,
-    /// The only stream of the process, as the position of its location in the report; `None` if there are several.
+    /// The streams of the process, as the positions of their locations in the report.
+    streams: Vec<u32>,
+    /// The only one of them; `None` if there are several.
     only_stream: Option<u32>,
+    /// Where kernels and copies have run since a launch has not named its stream: by kind and call site, and by kind alone.
+    seen: FxHashMap<(ActivityKind, Option<u64>), SeenOn>,
+    /// Whether a launch has not named its stream.
+    has_unnamed: bool,
     /// By thread: its state.
     threads: Vec<ThreadOffload>,
     found: Offload,
@@ -40,6 +50,15 @@ struct ThreadOffload {
     copy: Option<OpenCopy>,
 }
 
+/// Where kernels or copies of one kind have run so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum SeenOn {
+    /// On this stream.
+    Stream(u32),
+    /// On more than one.
+    Several,
+}
+
 /// A call of an accelerator's interface, or a kernel, that was not left.
 #[derive(Clone, Copy, Debug)]
 struct OpenPart {
@@ -48,6 +67,8 @@ struct OpenPart {
     /// The stream and the event that its attributes name.
     stream: Option<u32>,
     event: Option<u64>,
+    /// The call site that its parameter names.
+    call_site: Option<u64>,
     /// Whether another call inside has done what it does.
     has_inner: bool,
     /// The event of its begin, and the place in the journal of the stream at that time.
@@ -68,11 +89,14 @@ impl<'t> OffloadWalk<'t> {
     pub(super) fn new(trace: &'t crate::trace::Trace, process: usize) -> Option<Box<OffloadWalk<'t>>> {
         let known = trace.accelerators.as_ref()?;
         let range = trace.processes[process].locations.clone();
-        let mut streams = streams_of(&trace.locations[range.clone()], range.start);
-        let first = streams.next()?;
+        let streams: Vec<u32> = streams_of(&trace.locations[range.clone()], range.start).collect();
+        let first = *streams.first()?;
         Some(Box::new(OffloadWalk {
             known,
-            only_stream: streams.next().is_none().then_some(first),
+            only_stream: (streams.len() == 1).then_some(first),
+            streams,
+            seen: FxHashMap::default(),
+            has_unnamed: false,
             threads: vec![ThreadOffload::default(); range.len()],
             found: Offload::default(),
         }))
@@ -143,6 +167,7 @@ impl ProcessWalk<'_> {
             depth,
             stream: None,
             event: None,
+            call_site: None,
             has_inner: false,
             begun,
             at_stream: EventNumber::NONE,
@@ -166,15 +191,15 @@ impl ProcessWalk<'_> {
             return;
         }
         self.take_references(thread);
-        let Some(frame) = self.threads[thread].stack.last().copied() else { return };
+        let Some(&Frame { row, path, enter, .. }) = self.threads[thread].stack.last() else { return };
         let depth = self.threads[thread].stack.len() - 1;
         let Some(offload) = &mut self.offload else { return };
         let Some(open) = offload.threads[thread].open.pop_if(|open| open.depth == depth) else { return };
-        let call = Interval::new(frame.enter, time);
+        let call = Interval::new(enter, time);
         let function = match part {
             AcceleratorPart::Idle => return,
             AcceleratorPart::Kernel => {
-                return self.end_activity(thread, ActivityKind::Kernel, call, open.begun);
+                return self.end_activity(thread, (ActivityKind::Kernel, open.call_site), call, open.begun);
             }
             AcceleratorPart::Function(function) => function,
         };
@@ -189,7 +214,11 @@ impl ProcessWalk<'_> {
         let Some(offload) = &mut self.offload else { return };
         let stream = open.stream.or(offload.only_stream);
         let state = &mut offload.threads[thread];
-        if let (Some(stream), Function::Launch | Function::StartCopy | Function::Copy) = (stream, function) {
+        let gives_work = matches!(
+            function,
+            Function::Launch | Function::LaunchGraph | Function::StartCopy | Function::Copy
+        );
+        if let Some(stream) = stream.filter(|_| gives_work) {
             state.last_stream = Some(stream);
         }
         let device = state.last_stream.or(offload.only_stream);
@@ -202,16 +231,25 @@ impl ProcessWalk<'_> {
                 };
                 let state = &mut self.threads[thread];
                 state.account_innermost(time);
-                let position = state.mark(frame.row);
-                let at_stream = stream.map_or(EventNumber::NONE, |stream| self.mark_stream(stream, time));
-                let launch = Launch { location, kind, stream, call, is_blocking: false, position, at_stream };
+                let position = state.mark(row);
+                let call_site = open.call_site;
+                let at_stream = match stream {
+                    Some(stream) => self.mark_stream(stream, time),
+                    None => self.mark_possible_streams((kind, call_site), time),
+                };
+                let is_blocking = false;
+                let launch =
+                    Launch { location, kind, stream, call, call_site, is_blocking, position, at_stream };
                 self.offload.iter_mut().for_each(|it| it.found.launches.push(launch));
                 return;
             }
+            Function::LaunchGraph => return offload.found.graphs.push(call),
             Function::Copy => {
                 let (kind, is_blocking) = (ActivityKind::Copy, true);
                 let OpenPart { begun: position, at_stream, .. } = open;
-                let launch = Launch { location, kind, stream, call, is_blocking, position, at_stream };
+                let call_site = None;
+                let launch =
+                    Launch { location, kind, stream, call, call_site, is_blocking, position, at_stream };
                 offload.found.launches.push(launch);
                 Awaited::Copy(to_u32(offload.found.launches.len() - 1))
             }
@@ -230,13 +268,29 @@ impl ProcessWalk<'_> {
             return;
         }
         // Time inside counts as after the event (specification 7.2).
-        let position = self.threads[thread].mark(frame.row);
-        let wait = DeviceCall { location, path: frame.path, row: frame.row, call, position, awaited };
+        let position = self.threads[thread].mark(row);
+        let wait = DeviceCall { location, path, row, call, position, awaited };
         self.offload.iter_mut().for_each(|it| it.found.waits.push(wait));
     }
 
+    /// Takes the value of a parameter as the call site of the innermost region.
+    pub(super) fn take_call_site(&mut self, thread: usize, parameter: u64, value: u64) {
+        let depth = self.threads[thread].stack.len();
+        let Some(offload) = self.offload.as_mut().filter(|it| it.known.is_call_site(parameter)) else {
+            return;
+        };
+        let innermost = offload.threads[thread].open.last_mut().filter(|open| open.depth + 1 == depth);
+        innermost.into_iter().for_each(|open| open.call_site = Some(value));
+    }
+
     /// Ends what a stream runs, with its innermost region, since the event of its begin.
-    fn end_activity(&mut self, thread: usize, kind: ActivityKind, time: Interval, begun: EventNumber) {
+    fn end_activity(
+        &mut self,
+        thread: usize,
+        (kind, call_site): (ActivityKind, Option<u64>),
+        time: Interval,
+        begun: EventNumber,
+    ) {
         if !self.is_stream(thread) {
             return;
         }
@@ -245,8 +299,38 @@ impl ProcessWalk<'_> {
         // The time of it is before its end.
         state.account_innermost(time.leave);
         let ended = state.mark(row);
-        let activity = Activity { stream: state.location, row, kind, time, begun, ended };
-        self.offload.iter_mut().for_each(|it| it.found.activities.push(activity));
+        let stream = state.location;
+        let activity = Activity { stream, row, kind, time, call_site, begun, ended };
+        let Some(offload) = &mut self.offload else { return };
+        offload.found.activities.push(activity);
+        if offload.has_unnamed {
+            let mut see = |call_site: Option<u64>| {
+                let seen = offload.seen.entry((kind, call_site)).or_insert(SeenOn::Stream(stream));
+                if *seen != SeenOn::Stream(stream) {
+                    *seen = SeenOn::Several;
+                }
+            };
+            see(None);
+            call_site.into_iter().for_each(|call_site| see(Some(call_site)));
+        }
+    }
+
+    /// Marks the end of the next launch, which does not name its stream, on those that it may be for: the only one that has run what
+    /// it launches, or all as long as none has. If several have, it is hardly ever known for which one it is.
+    fn mark_possible_streams(&mut self, of_launch: (ActivityKind, Option<u64>), time: Ticks) -> EventNumber {
+        let Some(offload) = &mut self.offload else { return EventNumber::NONE };
+        offload.has_unnamed = true;
+        let launch = to_u32(offload.found.launches.len());
+        let streams = match offload.seen.get(&of_launch) {
+            Some(&SeenOn::Stream(stream)) => vec![stream],
+            Some(SeenOn::Several) => Vec::new(),
+            None => offload.streams.clone(),
+        };
+        for stream in streams {
+            let mark = StreamMark { launch, stream, at_stream: self.mark_stream(stream, time) };
+            self.offload.iter_mut().for_each(|it| it.found.marks.push(mark));
+        }
+        EventNumber::NONE
     }
 
     /// Marks a time in the journal of a stream, whatever it runs; returns the event.
@@ -313,7 +397,7 @@ impl ProcessWalk<'_> {
         });
         if self.threads[thread].stack.last().is_some_and(|frame| frame.region == region) {
             let time = Interval::new(copy.begin, time);
-            self.end_activity(thread, ActivityKind::Copy, time, copy.begun);
+            self.end_activity(thread, (ActivityKind::Copy, None), time, copy.begun);
             self.leave(thread, region, time.leave);
         }
     }

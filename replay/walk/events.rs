@@ -297,6 +297,7 @@ impl ProcessWalk<'_> {
         {
             events.set(&self.trace.events, depth, (parameter, value));
         }
+        self.take_call_site(thread, parameter, value);
     }
 
     /// A time of a thread as a moment, with the number of regions that it is in; `None` in a task, and if no event is wanted.

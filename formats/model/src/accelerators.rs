@@ -9,6 +9,10 @@ pub const STREAM: &str = "CUDA_STREAM_REF";
 /// Attribute of calls of CUDA: the event that they are about.
 pub const EVENT: &str = "CUDA_EVENT_REF";
 
+/// Parameter of launches and of the kernels that they launch: a hash of the regions that the launch lies in. Launches of one place
+/// have the same.
+pub const CALL_SITE: &str = "callsite id";
+
 /// The region that stands for a copy from the host on a stream.
 pub const COPY_TO_DEVICE: &str = "COPY to device";
 
@@ -23,6 +27,8 @@ pub const COPY_ON_DEVICE: &str = "COPY on device";
 pub enum Function {
     /// Launches a kernel on a stream.
     Launch,
+    /// Launches a graph: any number of kernels and copies.
+    LaunchGraph,
     /// Starts a copy on a stream, and does not wait for it.
     StartCopy,
     /// Copies, and returns when the copy is done.
@@ -91,8 +97,7 @@ fn plain(region: &Region) -> Option<&str> {
     Some(plain.map_or(name, |(plain, _)| plain))
 }
 
-/// Returns what a function does with streams; `None` if nothing that kernels and copies depend on, or that depends on them. What graphs
-/// of CUDA and HIP launch is not known.
+/// Returns what a function does with streams; `None` if nothing that kernels and copies depend on, or that depends on them.
 pub fn function(region: &Region) -> Option<Function> {
     if !is_of_accelerator(region) {
         return None;
@@ -114,6 +119,7 @@ pub fn function(region: &Region) -> Option<Function> {
         "EventSynchronize" => Some(Function::SynchronizeEvent),
         "EventRecord" | "EventRecordWithFlags" => Some(Function::RecordEvent),
         "StreamWaitEvent" => Some(Function::AwaitEvent),
+        "GraphLaunch" => Some(Function::LaunchGraph),
         "Launch" | "LaunchGrid" | "LaunchGridAsync" => Some(Function::Launch),
         _ if name.ends_with("LaunchMultiKernelMultiDevice") => None,
         _ if name.starts_with("Launch") && name.contains("Kernel") => Some(Function::Launch),
@@ -183,7 +189,9 @@ mod tests {
         let of = |paradigm, name| function(&region(paradigm, name));
         assert_eq!(of(Paradigm::CUDA, "cuLaunchKernel_ptsz"), Some(Function::Launch));
         assert_eq!(of(Paradigm::CUDA, "cudaLaunchKernelExC_v11060"), Some(Function::Launch));
-        assert_eq!(of(Paradigm::CUDA, "cuGraphLaunch"), None);
+        assert_eq!(of(Paradigm::CUDA, "cuGraphLaunch_ptsz"), Some(Function::LaunchGraph));
+        assert_eq!(of(Paradigm::HIP, "hipGraphLaunch"), Some(Function::LaunchGraph));
+        assert_eq!(of(Paradigm::CUDA, "cuGraphInstantiate"), None);
         assert_eq!(of(Paradigm::CUDA, "cuMemcpyDtoH_v2"), Some(Function::Copy));
         assert_eq!(of(Paradigm::CUDA, "cuMemcpyHtoDAsync_v2"), Some(Function::StartCopy));
         assert_eq!(of(Paradigm::CUDA, "cudaDeviceSynchronize"), Some(Function::SynchronizeDevice));

@@ -1,12 +1,12 @@
 //! Events of accelerators of a script.
 
-use model::accelerators::{EVENT, STREAM};
+use model::accelerators::{CALL_SITE, EVENT, STREAM};
 
 use super::words::Words;
 use crate::support::trace::{CopyDirection, Step};
 
 /// The words that these events begin with.
-pub(super) const WORDS: [&str; 5] = ["launch", "sync", "record", "wait", "copyto"];
+pub(super) const WORDS: [&str; 6] = ["launch", "site", "sync", "record", "wait", "copyto"];
 
 /// Parses an event of a process or of its stream; `words` holds everything behind its first word. Functions of CUDA have attributes where
 /// Score-P writes them.
@@ -25,6 +25,7 @@ pub(super) fn step(word: &str, words: &mut Words<'_>, rank: u32) -> Result<Step,
             let at_enter = vec![named_stream(words)?];
             Step::Offload { region: "cuLaunchKernel", at_enter, at_leave: Vec::new() }
         }
+        "site" => Step::Parameter(CALL_SITE.into(), words.number("call site")?),
         "sync" => match words.next() {
             None => call("cuCtxSynchronize", Vec::new()),
             Some("gpu") => call("cuStreamSynchronize", vec![stream(words)?]),

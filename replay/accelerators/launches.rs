@@ -1,7 +1,6 @@
 //! Launches: which call has started what runs on a stream (site.md, 6.2).
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 
 use model::Ticks;
 use patterns::matched::Interval;
@@ -117,40 +116,52 @@ impl Launched {
     /// of a call site have run on one stream, its launches were for that stream, also if they do not say so.
     fn by_call_sites(&mut self, known: &Known<'_>) {
         let offload = known.offload;
-        let mut sites: BTreeMap<u64, [Vec<u32>; 2]> = BTreeMap::new();
+        let mut sites: FxHashMap<u64, [Vec<u32>; 2]> = FxHashMap::default();
         for (number, launch) in (0..).zip(&offload.launches) {
             if let Some(site) = launch.call_site.filter(|_| launch.kind == ActivityKind::Kernel) {
                 sites.entry(site).or_default()[0].push(number);
             }
+        }
+        if sites.is_empty() {
+            return;
         }
         for (at, activity) in (0..).zip(&offload.activities) {
             if let Some([_, kernels]) = activity.call_site.and_then(|site| sites.get_mut(&site)) {
                 kernels.push(at);
             }
         }
-        for [mut launches, mut kernels] in sites.into_values() {
+        // Call sites have nothing to do with each other, so their order does not matter.
+        sites.into_values().for_each(|[launches, kernels]| self.of_call_site(known, launches, kernels));
+    }
+
+    /// Matches those of a call site.
+    fn of_call_site(&mut self, known: &Known<'_>, mut launches: Vec<u32>, mut kernels: Vec<u32>) {
+        let offload = known.offload;
+        let runs_on = |at: u32| offload.activities[at as usize].stream;
+        kernels.sort_by_key(|&at| (runs_on(at), known.begin(at), offload.activities[at as usize].time.leave));
+        let only = match (kernels.first(), kernels.last()) {
+            (Some(&first), Some(&last)) if runs_on(first) == runs_on(last) => Some(runs_on(first)),
+            _ => None,
+        };
+        let is_for = |number: u32| offload.launches[number as usize].stream.or(only);
+        let names_none = |&number: &u32| offload.launches[number as usize].stream.is_none();
+        if only.is_none() && launches.iter().all(names_none) {
             known.sort(&mut launches, &mut kernels);
-            let stream = |at: u32| offload.activities[at as usize].stream;
-            let mut streams: Vec<u32> = kernels.iter().map(|&at| stream(at)).collect();
-            streams.sort_unstable();
-            streams.dedup();
-            let only = if let [only] = streams[..] { Some(only) } else { None };
-            for &location in &streams {
-                let is_for =
-                    |&number: &u32| offload.launches[number as usize].stream.or(only) == Some(location);
-                let launches: Vec<u32> = launches.iter().copied().filter(is_for).collect();
-                let kernels: Vec<u32> =
-                    kernels.iter().copied().filter(|&at| stream(at) == location).collect();
-                self.in_order(known, location, &launches, &kernels);
+            let enters: Vec<Ticks> = launches.iter().map(|&number| known.enter(number)).collect();
+            let begins: Vec<Ticks> = kernels.iter().map(|&at| known.begin(at)).collect();
+            for (launch, kernel) in queues::one_by_one(&enters, &begins) {
+                self.join(launches[launch], kernels[kernel]);
             }
-            let names_none = |&number: &u32| offload.launches[number as usize].stream.is_none();
-            if streams.len() > 1 && launches.iter().all(names_none) {
-                let enters: Vec<Ticks> = launches.iter().map(|&number| known.enter(number)).collect();
-                let begins: Vec<Ticks> = kernels.iter().map(|&at| known.begin(at)).collect();
-                for (launch, kernel) in queues::one_by_one(&enters, &begins) {
-                    self.join(launches[launch], kernels[kernel]);
-                }
-            }
+            return;
+        }
+        launches.sort_by_key(|&number| {
+            (is_for(number), known.enter(number), offload.launches[number as usize].location)
+        });
+        for of_stream in kernels.chunk_by(|&a, &b| runs_on(a) == runs_on(b)) {
+            let location = runs_on(of_stream[0]);
+            let first = launches.partition_point(|&number| is_for(number) < Some(location));
+            let count = launches[first..].partition_point(|&number| is_for(number) == Some(location));
+            self.in_order(known, location, &launches[first..first + count], of_stream);
         }
     }
 
@@ -158,10 +169,10 @@ impl Launched {
     /// stream with that kind.
     fn by_streams(&mut self, known: &Known<'_>, kind: ActivityKind) {
         let offload = known.offload;
-        // Call sites say of whom nothing else is known that it is not of another call site.
-        let of_launches: FxHashSet<u64> =
-            offload.launches.iter().filter_map(|launch| launch.call_site).collect();
+        // What has a call site is of no other one.
         let has_sites = offload.activities.iter().any(|it| it.call_site.is_some());
+        let with_sites = offload.launches.iter().filter(|_| has_sites);
+        let of_launches: FxHashSet<u64> = with_sites.filter_map(|launch| launch.call_site).collect();
         let mut of_streams: Vec<(u32, Vec<u32>)> = Vec::new();
         for line in known.streams.lines() {
             let is_of_kind = |&&at: &&u32| offload.activities[at as usize].kind == kind;

@@ -33,39 +33,43 @@ impl Streams {
     /// Sorts what runs on streams.
     pub(super) fn new(trace: &Trace, offload: &Offload) -> Streams {
         let activities = &offload.activities;
-        let mut order: Vec<u32> = (0..).zip(activities).map(|(at, _)| at).collect();
         let key = |at: u32| {
             let activity = &activities[at as usize];
             (activity.time.enter, activity.time.leave, activity.stream)
         };
-        order.sort_by_key(|&at| key(at));
         let mut streams = Streams { places: vec![0; activities.len()], ..Streams::default() };
-        let mut by_stream = order.clone();
-        by_stream.sort_by_key(|&at| activities[at as usize].stream);
-        for of_stream in
-            by_stream.chunk_by(|&a, &b| activities[a as usize].stream == activities[b as usize].stream)
-        {
-            let location = activities[of_stream[0] as usize].stream;
+        // By stream, counted from the first one: what it runs, in the order of ends.
+        let first = activities.iter().map(|activity| activity.stream).min().unwrap_or(0);
+        let mut of_streams: Vec<Vec<u32>> = Vec::new();
+        for (at, activity) in (0..).zip(activities) {
+            let stream = (activity.stream - first) as usize;
+            if stream >= of_streams.len() {
+                of_streams.resize_with(stream + 1, Vec::new);
+            }
+            of_streams[stream].push(at);
+        }
+        for (location, mut of_stream) in (first..).zip(of_streams).filter(|(_, of)| !of.is_empty()) {
             let definition = trace.locations[location as usize].definition;
             let device = trace.definitions.locations[definition].group;
-            for (place, &at) in (0..).zip(of_stream) {
+            // They are in this order already, unless clocks are wrong.
+            of_stream.sort_by_key(|&at| key(at));
+            for (place, &at) in (0..).zip(&of_stream) {
                 streams.places[at as usize] = place;
             }
-            streams.lines.push(StreamLine { location, device, activities: of_stream.to_vec() });
-        }
-        for &at in &order {
-            let device = streams.device(activities[at as usize].stream);
-            let Some(device) = device else { continue };
             match streams.devices.iter_mut().find(|known| known.0 == device) {
-                Some(known) => known.1.push(at),
-                None => streams.devices.push((device, vec![at])),
+                Some(known) => known.1.extend(&of_stream),
+                None => streams.devices.push((device, of_stream.clone())),
             }
+            streams.lines.push(StreamLine { location, device, activities: of_stream });
         }
-        for (_, of_device) in &streams.devices {
-            let mut ends: Vec<Ticks> =
-                of_device.iter().map(|&at| activities[at as usize].time.leave).collect();
+        for (_, of_device) in &mut streams.devices {
+            // As they are numbered by their ends, these are sorted soonest.
+            let mut ends = of_device.clone();
+            ends.sort_unstable();
+            let mut ends: Vec<Ticks> = ends.iter().map(|&at| activities[at as usize].time.leave).collect();
             ends.sort_unstable();
             streams.ends.push(ends);
+            of_device.sort_by_key(|&at| key(at));
         }
         streams
     }

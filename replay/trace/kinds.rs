@@ -107,6 +107,12 @@ impl RegionKind {
             | self.accelerator.is_some()
             | matches!(self.window_call, Some(WindowCall::Flush | WindowCall::Wait))
     }
+
+    /// Whether nothing about it is special but that it has to do with streams of accelerators.
+    #[inline]
+    pub fn is_only_of_accelerator(&self) -> bool {
+        self.accelerator.is_some() && !self.is_mpi && !RegionKind { accelerator: None, ..*self }.is_special()
+    }
 }
 
 /// Makes paradigm and source file agree on MPI: patterns use the file, and classes of time the paradigm.

@@ -51,15 +51,19 @@ impl KnownAttributes {
                 .map(|name| find(name).filter(|_| has_streams)),
             access: wants_files.then(|| KnownFileAttributes::find(definitions)).flatten(),
         };
-        let has_any = known.gaps.is_some()
-            || known.tells_probed_messages()
-            || known.tells_neighbors()
-            || known.tells_persistent_operations()
-            || known.tells_files()
-            || known.partitioned.is_some()
-            || known.offload.iter().any(Option::is_some)
-            || known.access.is_some();
-        has_any.then_some(known)
+        (!known.tells_nothing()).then_some(known)
+    }
+
+    /// Whether none of them is there.
+    fn tells_nothing(&self) -> bool {
+        self.gaps.is_none()
+            && !self.tells_probed_messages()
+            && !self.tells_neighbors()
+            && !self.tells_persistent_operations()
+            && !self.tells_files()
+            && self.partitioned.is_none()
+            && self.offload.iter().all(Option::is_none)
+            && self.access.is_none()
     }
 
     /// Whether operations among neighbours say which these are.
@@ -85,6 +89,25 @@ impl KnownAttributes {
     /// Whether probes that have found a message say which.
     pub fn tells_probed_messages(&self) -> bool {
         self.source.is_some() && self.tag.is_some() && self.communicator.is_some()
+    }
+
+    /// Whether they tell of streams of accelerators and their events, and of nothing else.
+    pub(super) fn tells_streams_only(&self) -> bool {
+        let offload = [None; 2];
+        self.offload != offload && KnownAttributes { offload, ..*self }.tells_nothing()
+    }
+
+    /// Reads the stream of an accelerator and the event that an event names.
+    pub(super) fn read_streams(&self, attributes: Attributes<'_>, mappings: &Mappings) -> [Option<u64>; 2] {
+        let mut told = [None; 2];
+        for attribute in attributes {
+            let reference = Some(u64::from(mappings.global(MappingType::Attribute, attribute.attribute)));
+            // References of locations are global.
+            for (known, told) in self.offload.iter().zip(&mut told) {
+                *told = if *known == reference { Some(attribute.value.bits) } else { *told };
+            }
+        }
+        told
     }
 
     /// Reads the attributes of an event.

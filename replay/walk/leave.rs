@@ -51,8 +51,16 @@ impl ProcessWalk<'_> {
         }
         let Some(frame) = self.threads[thread].stack.last() else { return };
         match self.trace.kinds.get(frame.region as usize) {
-            Some(&kind) if kind.is_mpi || kind.is_special() || frame.call != CallId::NONE => {
-                self.leave_call(thread, kind, time);
+            Some(kind) if kind.is_mpi || kind.is_special() || frame.call != CallId::NONE => {
+                // Traces have so many calls and kernels of accelerators that all else is skipped.
+                let reads_files = self.io.is_some() || self.attributes.file.is_some();
+                match kind.accelerator.filter(|_| kind.is_only_of_accelerator() && !reads_files) {
+                    Some(part) if frame.call == CallId::NONE => {
+                        self.leave_accelerator(thread, part, time);
+                        self.threads[thread].pop(time);
+                    }
+                    _ => self.leave_call(thread, *kind, time),
+                }
             }
             _ => {
                 self.threads[thread].pop(time);

@@ -429,6 +429,11 @@ impl<'a> Stream<'a> {
     #[cold]
     fn tell(&mut self, time: Ticks, recorded: u64, state: &mut ProcessWalk<'_>) {
         let Some(known) = &state.trace.attributes else { return };
+        if known.tells_streams_only() {
+            [state.attributes.stream, state.attributes.event] =
+                known.read_streams(self.cursor.attributes(), self.mappings);
+            return;
+        }
         let told = known.read(self.cursor.attributes(), self.mappings);
         // The distance is the same in a corrected clock.
         state.told = told

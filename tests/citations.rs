@@ -9,7 +9,7 @@ use regex::Regex;
 
 const SPECIFICATION: &str = include_str!("../docs/specification.md");
 /// Folders with sources.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     "replay",
     "patterns",
     "structure",
@@ -19,6 +19,7 @@ const SOURCES: [&str; 13] = [
     "measurement",
     "diagnostics",
     "launched",
+    "mpi_library",
     "manual",
     "scan",
     "tests",

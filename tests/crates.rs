@@ -16,6 +16,7 @@ fn manifests() -> BTreeMap<String, String> {
         "io",
         "diagnostics",
         "launched",
+        "mpi_library",
         "manual",
         "benches/generate",
         "replay/show",

@@ -397,6 +397,7 @@ fn list_of_files() -> String {
         "measurement",
         "diagnostics",
         "launched",
+        "mpi_library",
         "manual",
         "scan",
         "benches",

@@ -10,8 +10,6 @@ mod misfits;
 mod opened;
 #[cfg(feature = "mpi")]
 mod rsmpi;
-#[cfg(feature = "mpi-dlopen")]
-mod search;
 mod tree;
 mod waiting;
 
@@ -75,7 +73,8 @@ pub fn start(asked: Option<&Path>, threads: usize) -> Result<Option<Box<dyn Exch
     }
     #[cfg(feature = "mpi-dlopen")]
     {
-        let (mpi, library) = search::open(&launched, asked)?;
+        let search = mpi_library::Search { launched: &launched, asked, by: "--mpi or REPLAY_MPI" };
+        let (mpi, library) = search.open(opened::open).map_err(Error::new)?;
         join(&launched, threads, library, || opened::start(mpi)).map(Some)
     }
     #[cfg(not(feature = "mpi-dlopen"))]

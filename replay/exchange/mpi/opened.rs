@@ -2,14 +2,14 @@
 //! besides that of `rsmpi.rs`.
 #![expect(unsafe_code, reason = "calls functions of a C library that is found at run time")]
 
-use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int};
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
 use mpi_abi::{STATUS_BYTES, Status, THREAD_FUNNELED, VERSION_BYTES};
+use mpi_library::{in_process, path_of};
 
 use super::carrier::{ABORTED, Carrier, Library, Tag, int, number, without_threads};
 use crate::error::Error;
@@ -42,57 +42,22 @@ mpi_abi::table! {
 type StatusBytes = [u64; STATUS_BYTES / size_of::<u64>()];
 
 /// Opens a library by its path, or by a name that the loader looks for. Fails with the reason.
-///
-/// Modules that the library opens itself need its symbols, hence `RTLD_GLOBAL`. It is never closed.
 pub(super) fn open(name: &Path) -> Result<(Mpi, Library), String> {
-    let text = CString::new(name.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-    // SAFETY: a string that ends with a NUL. Constructors of the library run, which is what users ask for.
-    let library = unsafe { libc::dlopen(text.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
-    if library.is_null() {
-        let reason = loader_error();
-        return Err(reason.strip_prefix(&format!("{}: ", name.display())).unwrap_or(&reason).to_owned());
-    }
-    let symbol = |name: &CStr| {
-        // SAFETY: the library is open, the name ends with a NUL.
-        let address = unsafe { libc::dlsym(library, name.as_ptr()) };
-        (!address.is_null()).then_some(address as usize)
-    };
+    let library = mpi_library::Library::open(name)?;
+    let symbol = |name: &CStr| library.symbol(name);
     // SAFETY: in a library that has all these names they are MPI's.
     let found = unsafe { Mpi::find(symbol, symbol) };
     let usable =
         found.map_err(|missing| format!("it has no {}", missing.to_string_lossy())).and_then(|mpi| {
-            let path = path_of(mpi.init_thread as *const c_void);
+            let path = path_of(mpi.init_thread as *const () as usize);
             beside_linked(&path)?;
             Ok((mpi, Library { version: version(&mpi), path: Some(path) }))
         });
     if usable.is_err() {
         // SAFETY: nothing of the library is used any more.
-        unsafe { libc::dlclose(library) };
+        unsafe { library.close() };
     }
     usable
-}
-
-/// What the loader says of its last error.
-fn loader_error() -> String {
-    // SAFETY: the text, if there is one, stays until the next call of the loader by this thread.
-    let text = unsafe {
-        let text = libc::dlerror();
-        (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
-    };
-    text.unwrap_or_else(|| "the loader does not say why".into())
-}
-
-/// The path of the library that has this function.
-fn path_of(function: *const c_void) -> PathBuf {
-    // SAFETY: all zeros are a value of this structure of pointers.
-    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: the loader writes to the structure; the name that it leaves there is that of an open library.
-    unsafe {
-        if libc::dladdr(function, &raw mut found) == 0 || found.dli_fname.is_null() {
-            return PathBuf::new();
-        }
-        Path::new(OsStr::from_bytes(CStr::from_ptr(found.dli_fname).to_bytes())).to_owned()
-    }
 }
 
 /// Fails if this program is linked with another MPI library: functions of the opened one would call each other there.
@@ -100,8 +65,7 @@ fn beside_linked(path: &Path) -> Result<(), String> {
     if !cfg!(feature = "mpi") {
         return Ok(());
     }
-    // SAFETY: the name ends with a NUL.
-    let linked = path_of(unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Init_thread".as_ptr()) });
+    let linked = in_process(c"PMPI_Init_thread").map(path_of).unwrap_or_default();
     if linked == path {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Where MPI libraries are: those of the launcher's family first, then any (site 3.1); and what is said if there is none.
+//! Where MPI libraries are: those of the launcher's family first, then any; and what is said if there is none.
 
 use std::env;
 use std::ffi::OsString;
@@ -8,10 +8,6 @@ use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
 
 use launched::{Launched, Launcher};
-
-use super::carrier::Library;
-use super::opened;
-use crate::error::Error;
 
 /// Names of libraries of a family: whole ones, and the begin and end of others.
 struct Names {
@@ -46,38 +42,77 @@ const BELOW: [&str; 3] = ["lib", "lib64", "lib/release"];
 /// What the loader says of a file that is not there.
 const NOT_FOUND: &str = "cannot open shared object file: No such file or directory";
 
-/// Opens the library that was asked for, or the first that is found and can be used. Libraries of another family than the
-/// launcher's are tried if there are none of that: the message is then that it is another MPI, and which.
-///
-/// # Errors
-/// If there is none that can be used.
-pub(super) fn open(launched: &Launched, asked: Option<&Path>) -> Result<(opened::Mpi, Library), Error> {
-    if let Some(path) = asked {
-        return opened::open(path).map_err(|reason| Error::new(unusable(path, &reason)));
-    }
-    let families = match launched.launcher {
-        Launcher::Pmi => [MPICH, OPEN_MPI],
-        Launcher::OpenMpi | Launcher::Pmix | Launcher::Srun => [OPEN_MPI, MPICH],
-    };
-    let folders = folders(|name| env::var_os(name), launcher_of_this_process());
-    let mut refused = None;
-    for names in &families {
-        let by_loader = names.whole.iter().map(PathBuf::from);
-        let in_folders = folders.iter().flat_map(|folder| names.in_folder(folder));
-        for path in by_loader.chain(in_folders) {
-            match opened::open(&path) {
-                Ok(opened) => return Ok(opened),
-                Err(reason) if reason == NOT_FOUND => {}
-                Err(reason) => refused = refused.or(Some((path, reason))),
+/// A search for the library of a launcher.
+#[derive(Clone, Copy, Debug)]
+pub struct Search<'a> {
+    /// The launcher.
+    pub launched: &'a Launched,
+    /// The library that was asked for.
+    pub asked: Option<&'a Path>,
+    /// How users ask for one, in words.
+    pub by: &'a str,
+}
+
+impl Search<'_> {
+    /// Opens the library that was asked for, or the first that is found and can be used: `open` says why one cannot. Libraries of
+    /// another family than the launcher's are tried if there are none of that, so that it can be said which MPI is there.
+    ///
+    /// # Errors
+    /// If there is none that can be used: a sentence for the user.
+    pub fn open<T>(&self, open: impl Fn(&Path) -> Result<T, String>) -> Result<T, String> {
+        if let Some(path) = self.asked {
+            return open(path).map_err(|reason| self.unusable(path, &reason));
+        }
+        let families = match self.launched.launcher {
+            Launcher::Pmi => [MPICH, OPEN_MPI],
+            Launcher::OpenMpi | Launcher::Pmix | Launcher::Srun => [OPEN_MPI, MPICH],
+        };
+        let folders = folders(|name| env::var_os(name), launcher_of_this_process());
+        let mut refused = None;
+        for names in &families {
+            let by_loader = names.whole.iter().map(PathBuf::from);
+            let in_folders = folders.iter().flat_map(|folder| names.in_folder(folder));
+            for path in by_loader.chain(in_folders) {
+                match open(&path) {
+                    Ok(opened) => return Ok(opened),
+                    Err(reason) if reason == NOT_FOUND => {}
+                    Err(reason) => refused = refused.or(Some((path, reason))),
+                }
+            }
+            if refused.is_some() {
+                break;
             }
         }
-        if refused.is_some() {
-            break;
-        }
+        let names = families[0].whole.iter().chain(families[1].whole);
+        let names = names.copied().collect::<Vec<_>>().join(", ");
+        Err(self.missing(&names, &folders, refused))
     }
-    let names = families[0].whole.iter().chain(families[1].whole);
-    let names = names.copied().collect::<Vec<_>>().join(", ");
-    Err(Error::new(missing(launched, &names, &folders, refused)))
+
+    /// What is wrong if a library that was asked for cannot be used.
+    fn unusable(&self, path: &Path, reason: &str) -> String {
+        format!(
+            "cannot use {} as MPI library: {reason}; name the launcher's, such as /…/lib/libmpi.so, with {}",
+            path.display(),
+            self.by
+        )
+    }
+
+    /// What is wrong if no library is found: the names and folders that were tried, and the first file that is no library
+    /// after all, with the reason.
+    fn missing(&self, names: &str, folders: &[PathBuf], found: Option<(PathBuf, String)>) -> String {
+        let started = self.launched.in_words();
+        if let Some((path, reason)) = found {
+            return format!("{started}, but {}", self.unusable(&path, &reason));
+        }
+        let mut places = "the loader's paths".to_owned();
+        for folder in folders {
+            let _ = write!(places, ", {}", folder.display());
+        }
+        format!(
+            "{started}, but there is no MPI library (looked for {names} in {places}): load the MPI's module, or set \
+             REPLAY_MPI=/…/libmpi.so"
+        )
+    }
 }
 
 impl Names {
@@ -101,9 +136,25 @@ impl Names {
 }
 
 /// The program that has started this one, if that can be asked: on each node a process of the launcher does, which is installed
-/// where its MPI is.
-fn launcher_of_this_process() -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{}/exe", parent_id())).ok()
+/// where its MPI is. A process that has started itself once more is not meant, but what has started that.
+pub fn launcher_of_this_process() -> Option<PathBuf> {
+    let own = env::current_exe().ok()?;
+    let mut process = parent_id();
+    loop {
+        let program = fs::read_link(format!("/proc/{process}/exe")).ok()?;
+        if program != own {
+            return Some(program);
+        }
+        process = parent_of(process)?;
+    }
+}
+
+/// The process that has started another one.
+fn parent_of(process: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The second field is the name of the program in parentheses, which may contain anything.
+    let (_, fields) = status.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// Existing folders of libraries besides those that the loader knows, in the order of the search. Programs that know the
@@ -133,36 +184,6 @@ fn folders(get: impl Fn(&str) -> Option<OsString>, launcher: Option<PathBuf>) ->
     folders
 }
 
-/// What is wrong if a library that was asked for cannot be used.
-fn unusable(path: &Path, reason: &str) -> String {
-    format!(
-        "cannot use {} as MPI library: {reason}; name the launcher's, such as /…/lib/libmpi.so, with --mpi or REPLAY_MPI",
-        path.display()
-    )
-}
-
-/// What is wrong if no library is found: the names and folders that were tried, and the first file that is no library
-/// after all, with the reason.
-fn missing(
-    launched: &Launched,
-    names: &str,
-    folders: &[PathBuf],
-    found: Option<(PathBuf, String)>,
-) -> String {
-    if let Some((path, reason)) = found {
-        return format!("{}, but {}", launched.in_words(), unusable(&path, &reason));
-    }
-    let mut places = "the loader's paths".to_owned();
-    for folder in folders {
-        let _ = write!(places, ", {}", folder.display());
-    }
-    format!(
-        "{}, but there is no MPI library (looked for {names} in {places}): load the MPI's module, or set \
-         REPLAY_MPI=/…/libmpi.so",
-        launched.in_words()
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,6 +195,13 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
+    }
+
+    #[test]
+    fn program_that_has_started_this_one_is_found() {
+        let parent = fs::read_link(format!("/proc/{}/exe", parent_id())).unwrap();
+        assert_eq!(launcher_of_this_process(), Some(parent));
+        assert_eq!(parent_of(std::process::id()), Some(parent_id()));
     }
 
     #[test]
@@ -220,15 +248,15 @@ mod tests {
     fn where_a_library_was_looked_for_is_told() {
         let started =
             Launched { launcher: Launcher::OpenMpi, processes: Some(4), rank: Some(0), is_slurm_step: false };
-        let none = missing(&started, "libmpi.so.40", &["/opt/lib".into()], None);
+        let search = Search { launched: &started, asked: None, by: "REPLAY_MPI" };
+        let none = search.missing("libmpi.so.40", &["/opt/lib".into()], None);
         let all = [
             "the launcher started 4 processes",
             "libmpi.so.40 in the loader's paths, /opt/lib",
             "REPLAY_MPI=",
         ];
         assert!(all.iter().all(|part| none.contains(part)), "{none}");
-        let text =
-            missing(&started, "", &[], Some(("/opt/lib/libmpi.so.40".into(), "file too short".into())));
+        let text = search.missing("", &[], Some(("/opt/lib/libmpi.so.40".into(), "file too short".into())));
         assert!(text.contains("cannot use /opt/lib/libmpi.so.40 as MPI library: file too short"), "{text}");
     }
 }

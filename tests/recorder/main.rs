@@ -35,6 +35,7 @@ mod python; // functions of programs in Python are on call paths as Python itsel
 mod records; // archives with both kinds of records say the same of one recording
 mod regions; // regions with names and functions that tell of themselves are recorded as they are asked for
 mod scan; // programs are measured, and their traces analysed, by the command lines of Scalasca's scan
+mod self_test; // an installation tests itself with each MPI, and says what is not as it must be
 mod stripped; // a program without symbols has functions and calls that are told apart
 mod support;
 mod waits;

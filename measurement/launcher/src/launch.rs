@@ -19,9 +19,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tracing::debug;
 
-/// Runs a program under the recorder and completes the archives of its recordings; returns how the program
-/// ended. The settings are those that the variables say.
-pub fn record(command: &[OsString], variables: &[(&'static str, String)], settings: &Settings) -> ProgramEnd {
+/// What has come of a program under the recorder.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recorded {
+    /// How the program has ended.
+    pub end: ProgramEnd,
+    /// The experiment directories that it has noted.
+    pub directories: Vec<PathBuf>,
+}
+
+impl Recorded {
+    /// Nothing was recorded.
+    fn nothing(status: i32) -> Recorded {
+        Recorded { end: ProgramEnd::Exit(status), directories: Vec::new() }
+    }
+}
+
+/// Runs a program under the recorder and completes the archives of its recordings. The settings are those that the
+/// variables say.
+pub fn record(command: &[OsString], variables: &[(&'static str, String)], settings: &Settings) -> Recorded {
     let found = preload::library().and_then(|recorder| {
         let io = if settings.posix { Some(preload::io_library(&recorder)?) } else { None };
         Ok((recorder, io))
@@ -30,7 +46,7 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], settin
         Ok(found) => found,
         Err(error) => {
             complain(&error);
-            return ProgramEnd::Exit(FAILED);
+            return Recorded::nothing(FAILED);
         }
     };
     // The recorder looks for the functions that it passes on to behind itself, and must not find its own.
@@ -68,7 +84,7 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], settin
         Ok(program) => program,
         Err(not_started) => {
             complain(&not_started.error);
-            return ProgramEnd::Exit(not_started.status);
+            return Recorded::nothing(not_started.status);
         }
     };
     debug!(process = program.process(), ?command, "program started");
@@ -79,13 +95,14 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], settin
         Ok(end) => end,
         Err(error) => {
             complain(&error);
-            return ProgramEnd::Exit(FAILED);
+            return Recorded::nothing(FAILED);
         }
     };
     debug!(?end, "program ended");
     if let (Some(note), ProgramEnd::Signal(signal)) = (&note, end) {
         note.directories().keys().for_each(|directory| faults::note(directory, program.process(), signal));
     }
+    let directories = note.iter().flat_map(|note| note.directories().into_keys()).collect();
     if let Some(note) = note {
         let is_expected =
             settings.output.is_some() || command.first().is_some_and(|it| preload::starts_open_mpi(it));
@@ -97,7 +114,7 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], settin
         }
         after(note, guardian, end);
     }
-    end
+    Recorded { end, directories }
 }
 
 /// Counts the launcher and completes archives after the program's end.

@@ -43,8 +43,12 @@ fn main() -> ExitCode {
             finish_all(&directories, None, false)
         }
         Ok(Task::Record { command, variables, settings }) => {
-            launcher::end_as(launcher::record(&command, &variables, &settings))
+            launcher::end_as(launcher::record(&command, &variables, &settings).end)
         }
+        Ok(Task::SelfTest { launcher, variables, settings }) => {
+            launcher::self_test(&launcher, &variables, &settings).into()
+        }
+        Ok(Task::SelfTestProgram(introduction)) => launcher::run_program(&introduction).into(),
         Ok(Task::Manual(directory)) => match manual::write(launcher::command(), &directory) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::jobscripts;
+use crate::self_test;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use recording::settings::{EventRecords, Settings, VARIABLES, Variable};
@@ -21,6 +22,17 @@ pub enum Task {
         /// All settings.
         settings: Box<Settings>,
     },
+    /// Record and analyse the program of the self-test.
+    SelfTest {
+        /// The launcher that starts it, with its options; empty if this process is one of those that a launcher has started.
+        launcher: Vec<OsString>,
+        /// Variables for the recorder, as above.
+        variables: Vec<(&'static str, String)>,
+        /// All settings.
+        settings: Box<Settings>,
+    },
+    /// Be the program of the self-test, and write to a file which MPI that is.
+    SelfTestProgram(PathBuf),
     /// Complete archives.
     Finish {
         /// The experiment directories.
@@ -46,7 +58,8 @@ The exit status is that of the program; 125 if replay-record fails before it sta
 126 if the program cannot be executed, 127 if there is no such program. \
 If the program dies of a signal, so does replay-record.
 
-With --finish: 0 if all archives are complete, 1 if something that was recorded is lost, 2 if one is not complete.";
+With --finish: 0 if all archives are complete, 1 if something that was recorded is lost, 2 if one is not complete. \
+With --self-test: 0 if all is as expected, 1 if it is not, 125 if the test could not begin.";
 
 /// The variable that `--estimate` sets, too.
 const PROFILE: &str = "REPLAY_PROFILE";
@@ -56,7 +69,7 @@ pub fn command() -> Command {
     let mut command = Command::new("replay-record")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Runs an MPI program and records it: leaves an experiment directory with an OTF2 archive")
-        .override_usage("replay-record [OPTIONS] [--] PROGRAM [ARGUMENTS]...\n       replay-record --finish DIR...")
+        .override_usage("replay-record [OPTIONS] [--] PROGRAM [ARGUMENTS]...\n       replay-record --finish DIR...\n       mpirun -n 2 replay-record --self-test")
         .after_help(AFTER_HELP)
         .arg(
             Arg::new("command")
@@ -65,7 +78,15 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(OsString))
                 .num_args(1..)
                 .trailing_var_arg(true)
-                .required_unless_present_any(["finish", "jobscript", "finish-detached", "guard", "manual"]),
+                .required_unless_present_any([
+                    "finish",
+                    "jobscript",
+                    "self-test",
+                    self_test::PROGRAM,
+                    "finish-detached",
+                    "guard",
+                    "manual",
+                ]),
         )
         .arg(
             Arg::new("finish")
@@ -83,6 +104,14 @@ pub fn command() -> Command {
                 .help("Print a script for a batch system, to be copied and changed, such as slurm-record-analyze; list prints all names")
                 .conflicts_with_all(["command", "finish"]),
         )
+        .arg(
+            Arg::new("self-test")
+                .long("self-test")
+                .action(ArgAction::SetTrue)
+                .help("Record a small program with the MPI at hand, analyse it, compare the result with what it must be, and print a paragraph for a report of errors; PROGRAM, if there is one, is the launcher alone: mpirun -n 2")
+                .conflicts_with_all(["finish", "jobscript"]),
+        )
+        .arg(hidden(self_test::PROGRAM))
         .arg(hidden("finish-detached"))
         .arg(hidden("guard"))
         .arg(hidden("manual"))
@@ -148,6 +177,9 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
     if let Some(directory) = matches.get_one::<PathBuf>("manual") {
         return Ok(Task::Manual(directory.clone()));
     }
+    if let Some(introduction) = matches.get_one::<PathBuf>(self_test::PROGRAM) {
+        return Ok(Task::SelfTestProgram(introduction.clone()));
+    }
     if let Some(name) = matches.get_one::<String>("jobscript") {
         return jobscripts::find(name).map(Task::Print);
     }
@@ -164,7 +196,11 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
     };
     let in_file =
         |name: &str| file.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
-    let value = |name: &str| option(name).or_else(|| environment(name)).or_else(|| in_file(name));
+    let is_self_test = matches.get_flag("self-test");
+    let value = |name: &str| {
+        let chosen = option(name).or_else(|| environment(name)).or_else(|| in_file(name));
+        if is_self_test { self_test::value(name, chosen) } else { chosen }
+    };
     if let Some(directories) = matches.get_many::<PathBuf>("finish") {
         let records = value("REPLAY_RECORDS").filter(|value| !value.is_empty());
         let records = records.map(|value| EventRecords::read(&value)).transpose().map_err(Error::new)?;
@@ -187,7 +223,11 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
         variables.push((variable.name, value));
     }
     let command = matches.get_many::<OsString>("command").into_iter().flatten().cloned().collect();
-    Ok(Task::Record { command, variables, settings: Box::new(settings) })
+    let settings = Box::new(settings);
+    Ok(match is_self_test {
+        true => Task::SelfTest { launcher: command, variables, settings },
+        false => Task::Record { command, variables, settings },
+    })
 }
 
 /// Parses the variables in a configuration file.
@@ -320,6 +360,24 @@ mod tests {
             wrong.contains("REPLAY_RECORDS is \"all\", expected calling-contexts or enter-leave"),
             "{wrong}"
         );
+    }
+
+    #[test]
+    fn self_test_needs_no_program_and_chooses_its_settings() {
+        let environment = [("REPLAY_PROFILE", "1"), ("REPLAY_CLOCK", "monotonic")];
+        let Ok(Task::SelfTest { launcher, variables, settings }) = asked(&["--self-test"], &environment)
+        else {
+            panic!("no self-test")
+        };
+        assert!(launcher.is_empty() && settings.profile == ProfileMode::No && settings.counters.len() == 3);
+        assert!(variables.contains(&("REPLAY_CLOCK", "monotonic".into())), "{variables:?}");
+        let Ok(Task::SelfTest { launcher, .. }) = asked(&["--self-test", "mpirun", "-n", "2"], &[]) else {
+            panic!("no self-test")
+        };
+        assert_eq!(launcher, ["mpirun", "-n", "2"]);
+        assert!(asked(&["--self-test", "--finish", "x"], &[]).is_err());
+        let program = Task::SelfTestProgram("f".into());
+        assert_eq!(asked(&["--self-test-program", "f"], &[]), Ok(program));
     }
 
     #[test]

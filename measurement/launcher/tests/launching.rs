@@ -108,6 +108,35 @@ fn program_is_stopped_after_the_time_that_is_asked_for_and_not_if_it_ends_before
 }
 
 #[test]
+fn self_test_says_what_is_missing() {
+    let directory = fresh("self_test");
+    let Some(alone) = run(&directory, &["--self-test"]) else { return };
+    assert_eq!(alone.status.code(), Some(125));
+    assert!(text(&alone.stderr).contains("mpirun -n 2 replay-record --self-test, or"), "{alone:?}");
+    let mut without_recorder = launcher(&directory, &["--self-test", "true"]).unwrap();
+    let refused = without_recorder.env("REPLAY_LIBRARY", "/nowhere").output().unwrap();
+    assert_eq!(refused.status.code(), Some(125));
+    assert!(text(&refused.stderr).contains("/nowhere: cannot find the recorder"), "{refused:?}");
+    // One of many says it.
+    let mut second = launcher(&directory, &["--self-test"]).unwrap();
+    second.envs([("PMI_RANK", "1"), ("PMI_SIZE", "2"), ("REPLAY_LIBRARY", "/nowhere")]);
+    let silent = second.output().unwrap();
+    assert_eq!((silent.status.code(), text(&silent.stderr)), (Some(125), String::new()));
+    let copy = directory.join("replay-record");
+    fs::copy(env!("CARGO_BIN_EXE_replay-record"), &copy).unwrap();
+    let mut without_analyzer = Command::new(&copy);
+    without_analyzer.args(["--self-test", "/bin/true"]).env("REPLAY_LIBRARY", library().unwrap());
+    let refused = without_analyzer.env("PATH", &directory).output().unwrap();
+    assert_eq!(refused.status.code(), Some(125));
+    let expected = format!("there is no replay-analyze beside {}", copy.display());
+    assert!(text(&refused.stderr).contains(&expected), "{refused:?}");
+    // A launcher that starts nothing.
+    let nothing = run(&directory, &["--self-test", "no-such-mpirun"]).unwrap();
+    assert!(nothing.status.code() == Some(127) || nothing.status.code() == Some(125), "{nothing:?}");
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 1, "only the copy is left");
+}
+
+#[test]
 fn slurm_passes_the_signal_on_to_ranks_that_its_launcher_has_started() {
     let directory = fresh("stop_after_srun");
     let write = |name: &str, script: &str| {

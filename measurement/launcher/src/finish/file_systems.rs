@@ -56,7 +56,7 @@ impl<'a> Places<'a> {
 
 /// Returns what a file with that path is on: the longest mount point that it is at or below, of equal ones the last, which hides
 /// those before.
-fn mount_of<'a>(mounts: &'a [Mount], path: &str) -> Option<&'a Mount> {
+pub(crate) fn mount_of<'a>(mounts: &'a [Mount], path: &str) -> Option<&'a Mount> {
     let above = mounts.iter().filter(|mount| Path::new(path).starts_with(&mount.point));
     let mount = above.max_by_key(|mount| mount.point.trim_end_matches('/').len())?;
     // It stands for what is mounted as soon as somebody comes, which the list did not have yet.

@@ -51,6 +51,7 @@ mod tree;
 
 use crate::{Error, host};
 use events::EventFileSummary;
+pub(crate) use file_systems::mount_of;
 use journals::Process;
 use notices::Notices;
 pub(crate) use notices::name_ranks;

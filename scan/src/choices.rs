@@ -148,23 +148,23 @@ pub(crate) fn without_counters(variables: &Variables, choices: &Choices) -> Vec<
     unknown.into_iter().chain(usage).collect()
 }
 
-/// Returns lines about variables that are ignored.
-fn ignored(variables: &Variables) -> Vec<String> {
-    let set = |name: &&str| get(variables, name).is_some();
-    let mut lines: Vec<String> = NOT_NEEDED
-        .iter()
-        .filter(|name| set(name))
-        .map(|name| format!("{name} is not needed and ignored"))
-        .collect();
-    let others = variables
-        .keys()
-        .map(String::as_str)
-        .filter(|name| name.starts_with("SCOREP_") && !FOLLOWED.contains(name));
-    let others: Vec<&str> = others.filter(set).collect();
-    if !others.is_empty() {
-        lines.push(format!("replay-record does not need {}", others.join(", ")));
-    }
-    lines
+/// Returns lines about variables of scan that are ignored.
+fn ignored(variables: &Variables) -> impl Iterator<Item = String> {
+    let set = NOT_NEEDED.iter().filter(|name| get(variables, name).is_some());
+    set.map(|name| format!("{name} is not needed and ignored"))
+}
+
+/// Returns a line about variables of Score-P that our recorder ignores, if there are some.
+pub(crate) fn ignored_of_scorep(variables: &Variables) -> Option<String> {
+    let names = variables.keys().map(String::as_str).filter(|name| name.starts_with("SCOREP_"));
+    let others: Vec<&str> =
+        names.filter(|name| !FOLLOWED.contains(name) && get(variables, name).is_some()).collect();
+    let what = match &others[..] {
+        [] => return None,
+        [one] => format!("{one} is ignored"),
+        several => format!("{} are ignored", several.join(", ")),
+    };
+    Some(format!("{what}: replay-record --help has the options of the recorder"))
 }
 
 #[cfg(test)]
@@ -238,12 +238,12 @@ mod tests {
             ("SCOREP_METRIC_RUSAGE", "all"),
         ];
         assert!(chosen("a", &variables).remarks.is_empty());
-        let said = chosen("-v a", &variables).remarks;
-        let expected = [
-            "SCAN_MPI_RANKS is not needed and ignored",
-            "replay-record does not need SCOREP_TOTAL_MEMORY, SCOREP_VERBOSE",
-        ];
-        assert_eq!(said, expected);
+        assert_eq!(chosen("-v a", &variables).remarks, ["SCAN_MPI_RANKS is not needed and ignored"]);
+        let others = ignored_of_scorep(&of(&variables)).unwrap();
+        assert!(others.starts_with("SCOREP_TOTAL_MEMORY, SCOREP_VERBOSE are ignored: "), "{others}");
+        let one = ignored_of_scorep(&of(&[("SCOREP_METRIC_PERF", "cycles")])).unwrap();
+        assert!(one.starts_with("SCOREP_METRIC_PERF is ignored: "), "{one}");
+        assert_eq!(ignored_of_scorep(&of(&[("SCOREP_ENABLE_TRACING", "1"), ("SCOREP_VERBOSE", "")])), None);
         let without = |line: &str, variables: &[(&str, &str)]| {
             without_counters(&of(variables), &chosen(line, variables))
         };

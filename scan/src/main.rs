@@ -39,8 +39,8 @@ const NOT_NEEDED: &str = "not needed: replay-record records programs as they are
 enum Asked {
     /// To measure and analyse.
     Scan(Vec<OsString>),
-    /// To show a report.
-    Square(Vec<OsString>),
+    /// To show a report, or to print the command that does.
+    Square(Vec<OsString>, bool),
     /// To instrument: the command that compiles.
     Skin(Vec<OsString>),
     /// Something else.
@@ -57,7 +57,9 @@ fn main() -> ExitCode {
     let places = Places::of_this_program();
     let done = match asked(Path::new(&program), words.collect()) {
         Asked::Scan(words) => scan(&words, &places),
-        Asked::Square(words) => square::show(&words, &places).map(|done| done.map(|()| 0)),
+        Asked::Square(words, is_preview) => {
+            square::show(&words, is_preview, &places).map(|done| done.map(|()| 0))
+        }
         Asked::Skin(words) if words.is_empty() => {
             say(&NOT_NEEDED);
             Ok(Ok(0))
@@ -84,7 +86,7 @@ fn main() -> ExitCode {
 /// Returns what is asked for by a program's name and the words behind it.
 fn asked(program: &Path, mut words: Vec<OsString>) -> Asked {
     match program.file_name().and_then(|name| name.to_str()).unwrap_or_default() {
-        "square" => Asked::Square(words),
+        "square" => Asked::Square(words, false),
         // Options of skin are about what is instrumented.
         "skin" => Asked::Skin(
             words.into_iter().skip_while(|word| word.to_string_lossy().starts_with('-')).collect(),
@@ -92,11 +94,12 @@ fn asked(program: &Path, mut words: Vec<OsString>) -> Asked {
         "scalasca" => {
             let is_action = |word: &OsString| !["-n", "-v"].iter().any(|option| word == option);
             let Some(at) = words.iter().position(is_action) else { return Asked::Unknown };
-            // What is in front of it is for it, too.
+            // What is in front of it is for it, too; only square means something else by -n.
             let action = words.remove(at);
+            let is_preview = words[..at].iter().any(|word| word == "-n");
             match action.to_string_lossy().trim_start_matches('-') {
                 "analyze" | "analyse" | "analysis" => Asked::Scan(words),
-                "examine" | "examination" => Asked::Square(words),
+                "examine" | "examination" => Asked::Square(words.split_off(at), is_preview),
                 "instrument" | "instrumentation" => asked(Path::new("skin"), words),
                 _ => Asked::Unknown,
             }
@@ -148,8 +151,9 @@ mod tests {
         assert_eq!(by("replay-scan", "-t ./a"), scan("-t ./a"));
         assert_eq!(by("scalasca", "-analyze -t ./a -analyze"), scan("-t ./a -analyze"));
         assert_eq!(by("scalasca", "-n -v --analyze ./a"), scan("-n -v ./a"));
-        assert_eq!(by("square", "-s x"), Asked::Square(words("-s x")));
-        assert_eq!(by("scalasca", "-examine x"), Asked::Square(words("x")));
+        assert_eq!(by("square", "-s x"), Asked::Square(words("-s x"), false));
+        assert_eq!(by("scalasca", "-examine x"), Asked::Square(words("x"), false));
+        assert_eq!(by("scalasca", "-n -v -examine -s x"), Asked::Square(words("-s x"), true));
         assert_eq!(by("skin", "-v mpicc -c a.c"), Asked::Skin(words("mpicc -c a.c")));
         assert_eq!(by("scalasca", "-instrument mpicc -c a.c"), Asked::Skin(words("mpicc -c a.c")));
         assert_eq!(by("skin", ""), Asked::Skin(Vec::new()));

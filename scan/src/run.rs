@@ -10,7 +10,7 @@ use std::process::Command;
 
 use recording::scorep::PROFILING;
 
-use crate::choices::{Choices, Mode, without_counters};
+use crate::choices::{Choices, Mode, ignored_of_scorep, without_counters};
 use crate::directory::Names;
 use crate::error::{Error, NO_REPORT, Result, print, say};
 use crate::launch::Launch;
@@ -39,9 +39,10 @@ pub(crate) fn run(options: &Options, places: &Places) -> Result<u8> {
         .collect::<Result<_>>()?;
     let mut said = BTreeSet::new();
     for plan in &plans {
-        let of_counters = without_counters(&plan.variables, &plan.choices).into_iter();
-        let of_counters = of_counters.filter(|_| plan.is_recorded());
-        let remarks = plan.choices.remarks.iter().cloned().chain(of_counters);
+        let ignored = ignored_of_scorep(&plan.variables).filter(|_| options.verbose > 0);
+        let of_scorep = without_counters(&plan.variables, &plan.choices).into_iter().chain(ignored);
+        let of_scorep = of_scorep.filter(|_| plan.is_recorded());
+        let remarks = plan.choices.remarks.iter().cloned().chain(of_scorep);
         remarks.filter(|remark| said.insert(remark.clone())).for_each(|remark| say(&remark));
     }
     let Some(first) = plans.first() else { return Ok(0) };
@@ -120,7 +121,12 @@ impl<'o> Plan<'o> {
             )));
         }
         let contents = file.map(|file| Contents::read(&file)).unwrap_or_default();
-        Ok(Plan { configuration, variables, choices, launch, contents, records_all: options.record })
+        let plan = Plan { configuration, variables, choices, launch, contents, records_all: options.record };
+        // Before anything is started, and in a preview, too. Score-P reads it itself.
+        if let Some(filter) = plan.choices.filter.as_deref().filter(|_| plan.is_recorded()) {
+            recording::filter::read(filter).map_err(Error::no_experiment)?;
+        }
+        Ok(plan)
     }
 
     /// Returns the command, an empty one if there is none.

@@ -159,8 +159,33 @@ fn profile_is_the_default_and_says_how_large_a_trace_would_be() {
     let shown = site.run("scalasca", "-examine scorep_app_2_sum", &[]);
     expect(&shown, 0);
     assert!(shown.stdout.contains("MPI"), "{}", shown.stdout);
-    let preview = site.run("square", "-n scorep_app_2_sum", &[]);
+    let filtered = site.run("square", "-s -f filter scorep_app_2_sum", &[]);
+    expect(&filtered, 1);
+    assert!(filtered.stderr.contains("measure with scan -s -f filter"), "{}", filtered.stderr);
+    let preview = site.run("scalasca", "-n -examine -c full scorep_app_2_sum", &[]);
     assert!(preview.stdout.ends_with("replay-show scorep_app_2_sum/profile.cubex\n"), "{}", preview.stdout);
+}
+
+#[test]
+fn what_is_wrong_or_ignored_is_said_before_anything_runs() {
+    let Some(site) = Site::new("scan_said") else { return };
+    fs::write(site.path("filter"), "SCOREP_REGION_NAMES_BEGIN\nEXCLUDE *\n").unwrap();
+    for line in ["-t -f filter LAUNCHER -n 1 ./app", "-n -t -f filter LAUNCHER -n 1 ./app"] {
+        let refused = site.scan(line, &[]);
+        expect(&refused, 2);
+        let said = "replay-scan: filter: line 1: SCOREP_REGION_NAMES_BEGIN without";
+        assert!(refused.stderr.starts_with(said) && refused.stdout.is_empty(), "{refused:?}");
+    }
+    assert_eq!(site.experiments(), [""; 0]);
+    let variables = [
+        ("SCOREP_MPI_ENABLE_GROUPS", "all"),
+        ("SCOREP_METRIC_PERF", "cycles"),
+        ("SCOREP_TOTAL_MEMORY", "1G"),
+    ];
+    assert_eq!(site.scan("-n LAUNCHER -n 1 ./app", &variables).stderr, "");
+    let said = site.scan("-n -v LAUNCHER -n 1 ./app", &variables).stderr;
+    let line = "replay-scan: SCOREP_METRIC_PERF, SCOREP_MPI_ENABLE_GROUPS, SCOREP_TOTAL_MEMORY are ignored: ";
+    assert!(said.starts_with(line) && said.lines().count() == 1, "{said}");
 }
 
 #[test]
@@ -271,6 +296,9 @@ fn configurations_and_repetitions_have_directories_in_one() {
         assert!(trace.join("scout.cubex").exists() && !trace.join("trace.stat").exists());
     }
     expect(&site.scan(line, &[]), 1);
+    let several = site.run("square", around, &[]);
+    expect(&several, 1);
+    assert!(several.stderr.contains("has several runs"), "{}", several.stderr);
 }
 
 #[test]

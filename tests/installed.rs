@@ -116,6 +116,8 @@ fn files_are_where_systems_look_for_them_and_can_be_read() {
         "share/man/man7/replay.7",
         "share/replay/installed-files",
         "share/replay/jobscripts/slurm-analyze.sh",
+        "share/replay/modules/replay-compat.lua",
+        "share/replay/modules/replay-compat.tcl",
         "share/replay/modules/replay.lua",
         "share/replay/modules/replay.tcl",
         "share/replay/schemas/replay-show.json",
@@ -192,6 +194,66 @@ fn header_is_found_by_pkg_config() {
     assert_eq!(flags.trim(), format!("-I{}", installation.prefix().join("include/replay").display()));
     let version = String::from_utf8(ask("--modversion").unwrap().stdout).unwrap();
     assert_eq!(version.trim(), env!("CARGO_PKG_VERSION"));
+}
+
+/// A program that loads modules: its name, its path, and the end of the names of its modules.
+struct Modules {
+    name: &'static str,
+    command: PathBuf,
+    ending: &'static str,
+}
+
+/// Those that are here, where Debian has them; `LMOD_CMD` is set where Lmod is in use.
+fn module_commands() -> Vec<Modules> {
+    let lmod = std::env::var_os("LMOD_CMD").unwrap_or_else(|| "/usr/share/lmod/lmod/libexec/lmod".into());
+    let all = [
+        Modules { name: "Lmod (Debian: lmod)", command: lmod.into(), ending: "" },
+        Modules {
+            name: "Environment Modules (Debian: environment-modules)",
+            command: "/usr/bin/modulecmd".into(),
+            ending: ".tcl",
+        },
+    ];
+    let is_here = |modules: &Modules| modules.command.exists();
+    for missing in all.iter().filter(|modules| !is_here(modules)) {
+        skip(Need::System, format!("module files without {}", missing.name));
+    }
+    all.into_iter().filter(is_here).collect()
+}
+
+#[test]
+fn modules_put_programs_and_pages_on_the_paths_and_those_of_scalasca_exclude_it() {
+    let installation = Installation::new();
+    installation.install(&[]);
+    let prefix = installation.prefix();
+    // Scalasca's own module, as far as it matters.
+    let others = installation.directory.path().join("others");
+    fs::create_dir(&others).unwrap();
+    fs::write(others.join("scalasca.lua"), "setenv(\"OTHER\", \"1\")\n").unwrap();
+    fs::write(others.join("scalasca"), "#%Module\nsetenv OTHER 1\n").unwrap();
+    let at = |place: &str| prefix.join(place).display().to_string();
+    for Modules { name, command, ending } in module_commands() {
+        // Loads modules one after the other, and prints what a shell has then.
+        let shell = |modules: &[&str], prints: &str| {
+            let load = |module: &&str| format!("eval \"$('{}' bash load {module})\"\n", command.display());
+            let script = modules.iter().map(load).collect::<String>() + prints;
+            let places = format!("{}:{}", at("share/replay/modules"), others.display());
+            let mut bash = Command::new("bash");
+            bash.args(["-c", &script]).env_clear().env("PATH", "/usr/bin:/bin").env("MODULEPATH", places);
+            let output = bash.env("HOME", installation.directory.path()).output().unwrap();
+            String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let prints = "command -v replay-show; echo $REPLAY_ROOT; man -w replay; echo $PKG_CONFIG_PATH; echo $PYTHONPATH";
+        let expected =
+            ["bin/replay-show", "", "share/man/man7/replay.7", "lib/pkgconfig", "include/replay"].map(at);
+        let expected = expected.map(|path| path.trim_end_matches('/').to_owned());
+        assert_eq!(shell(&[&format!("replay{ending}")], prints), expected, "{name}");
+        let compat = format!("replay-compat{ending}");
+        let prints = "command -v scan; command -v replay-scan; echo .$OTHER";
+        let expected = [at("libexec/replay/scan"), at("bin/replay-scan"), ".".into()];
+        assert_eq!(shell(&[&compat], prints), expected, "{name}");
+        assert_eq!(shell(&["scalasca", &compat], prints), [".1"], "{name}: both are loaded");
+    }
 }
 
 #[test]

@@ -89,7 +89,7 @@ put 644 share/replay/jobscripts jobscripts/README.md
 put 644 share/replay/schemas docs/schemas/*
 put 644 share/replay/tutorial tests/programs/tutorial/*.c
 # What is in /usr is found without a module.
-[ "$prefix" = /usr ] || fill share/replay/modules packaging/installed/replay.lua packaging/installed/replay.tcl
+[ "$prefix" = /usr ] || fill share/replay/modules packaging/installed/replay*.lua packaging/installed/replay*.tcl
 
 doc=share/doc/replay
 put 644 $doc README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$release/THIRD-PARTY"

@@ -154,7 +154,9 @@ fn option(variable: &'static Variable) -> Arg {
     match variable.name {
         "REPLAY_OUTPUT" => arg.short('o').value_name("DIR"),
         // Without a value it means 1; a value needs its equals sign, as the program comes next.
-        PROFILE => arg.num_args(0..=1).require_equals(true).default_missing_value("1"),
+        PROFILE | "REPLAY_NO_ARGUMENTS" | "REPLAY_ANONYMOUS" => {
+            arg.num_args(0..=1).require_equals(true).default_missing_value("1")
+        }
         _ => arg,
     }
 }
@@ -328,6 +330,21 @@ mod tests {
         assert_eq!(of("\nREPLAY_DEPTH"), "f: line 2: expected NAME=VALUE");
         assert!(of("REPLAY_DEEP=1").contains("line 1: there is no variable \"REPLAY_DEEP\""));
         assert!(asked(&["--config", "/nowhere", "a"], &[]).unwrap_err().contains("/nowhere"));
+    }
+
+    #[test]
+    fn arguments_and_names_are_left_out_if_that_is_asked_for() {
+        let of = |arguments: &[&str]| match asked(arguments, &[]) {
+            Ok(Task::Record { command, settings, .. }) if command == ["a"] => {
+                Some((settings.arguments, settings.anonymous))
+            }
+            _ => None,
+        };
+        assert_eq!(of(&["a"]), Some((true, false)));
+        assert_eq!(of(&["--no-arguments", "a"]), Some((false, false)));
+        assert_eq!(of(&["--anonymous", "a"]), Some((false, true)));
+        assert_eq!(of(&["--no-arguments=0", "--anonymous=0", "a"]), Some((true, false)));
+        assert_eq!(of(&["--anonymous=yes", "a"]), None);
     }
 
     #[test]

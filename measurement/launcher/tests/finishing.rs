@@ -4,7 +4,7 @@ use crate::laws;
 use crate::recordings::{CHUNK, Rank, check, fresh, mpi, ring};
 use launcher::{Outcome, Summary, finish};
 use model::{GroupType, Members, Paradigm, RegionRole};
-use otf2::{Archive, Event};
+use otf2::{Archive, Definition, Event};
 use recording::journal::{Communicator, File, JournalRecord, Region, Topology, Window};
 use recording::layout;
 use recording::paths::{MPI_FUNCTION, NO_PARENT, REGION, SAMPLE};
@@ -84,6 +84,45 @@ fn each_program_with_its_arguments_has_a_region_of_the_measurement_system() {
         .collect();
     let of = |command| ("app", command, Paradigm::MEASUREMENT_SYSTEM);
     assert_eq!(regions, [of("/bin/app -v app"), of("/bin/app in/data app")]);
+}
+
+#[test]
+fn anonymous_archives_have_neither_hosts_nor_paths() {
+    let directory = fresh("anonymous");
+    let events = ring(&directory, 3, 1);
+    for rank in 0..3 {
+        let journal = layout::journal(&directory, rank);
+        let text = fs::read_to_string(&journal).unwrap();
+        let mut text = text.replace(r#""anonymous":false"#, r#""anonymous":true"#);
+        for (handle, path) in [(0, "/home/me/data/x"), (1, "/work/x")] {
+            let key = 400 + u64::from(handle);
+            let file = File { handle, key, path: path.into(), communicator: 0, storage: None };
+            let end = r#"{"entry":"end""#;
+            text = text.replacen(end, &(JournalRecord::File(file).to_line() + end), 1);
+        }
+        fs::write(journal, text).unwrap();
+    }
+    finished(&directory);
+    assert_eq!(check(&directory), events);
+    let definitions = Archive::open(&directory).unwrap().definitions().unwrap();
+    let nodes: Vec<_> = definitions.system_tree.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(nodes, ["Linux", "n0"]);
+    let archive = Archive::open(&directory).unwrap();
+    let file = archive.definition_file().unwrap();
+    let mut records = archive.definition_records(&file);
+    let mut strings = Vec::new();
+    while let Some(record) = records.next().unwrap() {
+        if let Definition::String { string, .. } = record.definition {
+            strings.push(String::from_utf8(string.into()).unwrap());
+        }
+    }
+    for part in ["/home", "/work", "/bin", "nowhere"] {
+        assert!(!strings.iter().any(|string| string.contains(part)), "{part} in {strings:?}");
+    }
+    // Two files of one name are two.
+    for name in ["app", "x", "x~2"] {
+        assert!(strings.iter().any(|string| string == name), "no {name} in {strings:?}");
+    }
 }
 
 #[test]

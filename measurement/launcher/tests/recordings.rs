@@ -52,6 +52,7 @@ impl Rank {
             chunk_size: CHUNK,
             clock: "tsc".into(),
             sample: 100,
+            anonymous: false,
         });
         let ticks = 1000 * u64::from(rank.rank);
         for (ticks, nanoseconds) in [(ticks, 0), (ticks + 2_000_000_000, 1_000_000_000)] {

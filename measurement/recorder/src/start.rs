@@ -375,7 +375,10 @@ fn program() -> (String, Vec<String>) {
 
 /// Writes the first records of the journal and the first events.
 fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u64), registers: Registers) {
-    let (program, arguments) = program();
+    let (program, mut arguments) = program();
+    if !process.settings.arguments {
+        arguments.clear();
+    }
     process.append(&JournalRecord::Process {
         version: env!("CARGO_PKG_VERSION").into(),
         rank: process.rank,
@@ -388,6 +391,7 @@ fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u6
         chunk_size: process.settings.buffer,
         clock: clock::name().into(),
         sample: process.settings.sample,
+        anonymous: process.settings.anonymous,
     });
     if !process.counters.counters.is_empty() {
         process.append(&JournalRecord::Counters { counters: process.counters.counters.clone() });

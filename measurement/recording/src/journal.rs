@@ -38,6 +38,9 @@ pub enum JournalRecord {
         /// Samples for a second of a thread's processor time; 0 for none.
         #[serde(default)]
         sample: u32,
+        /// Whether the archive is to have neither names of hosts nor paths.
+        #[serde(default)]
+        anonymous: bool,
     },
     /// The process counts instead of recording events.
     Profile(ProfileRequest),

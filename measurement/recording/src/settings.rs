@@ -90,6 +90,16 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "with posix: likewise those that are, although they are below one of which files are not recorded",
     },
     Variable {
+        name: "REPLAY_NO_ARGUMENTS",
+        default: "0",
+        meaning: "1: leave out the arguments of the program, which may hold secrets; 0: record them",
+    },
+    Variable {
+        name: "REPLAY_ANONYMOUS",
+        default: "0",
+        meaning: "1: leave out the arguments, too, and make an archive without names of hosts and without paths: hosts have numbers, files the last part of their paths",
+    },
+    Variable {
         name: "REPLAY_STOP_AFTER",
         default: "",
         meaning: "stop the program by SIGTERM after this time, such as 90s, 55m or 2h, and complete the archive",
@@ -159,6 +169,10 @@ pub struct Settings {
     pub io_exclude: String,
     /// Paths of files that are, although those above them are not.
     pub io_include: String,
+    /// Whether the arguments of the program are recorded.
+    pub arguments: bool,
+    /// Whether the archive has neither names of hosts nor paths.
+    pub anonymous: bool,
     /// How long the program may run; `None` if there is no limit.
     pub stop_after: Option<Duration>,
     /// The clock that times are read from.
@@ -306,6 +320,13 @@ impl Settings {
                 return Err(wrong(name, "absolute paths"));
             }
         }
+        let switch = |name: &str| match value(name).as_str() {
+            "0" => Ok(false),
+            "1" => Ok(true),
+            _ => Err(wrong(name, "0 or 1")),
+        };
+        let anonymous = switch("REPLAY_ANONYMOUS")?;
+        let arguments = !switch("REPLAY_NO_ARGUMENTS")? && !anonymous;
         let limit = || wrong("REPLAY_STOP_AFTER", "a time such as 90s, 55m or 2h");
         let stop_after =
             text("REPLAY_STOP_AFTER").map(|text| duration(&text).ok_or_else(limit)).transpose()?;
@@ -390,6 +411,8 @@ impl Settings {
             posix,
             io_exclude: value("REPLAY_IO_EXCLUDE"),
             io_include: value("REPLAY_IO_INCLUDE"),
+            arguments,
+            anonymous,
             stop_after,
             clock,
             clock_interval,

@@ -62,7 +62,7 @@ pub(crate) struct Content<'a> {
     /// Program and arguments by process.
     pub(crate) programs: &'a [Vec<String>],
     /// Further strings that events refer to, by process.
-    pub(crate) texts: &'a [&'a [String]],
+    pub(crate) texts: &'a [Vec<String>],
     pub(crate) shared: &'a SharedObjects,
     pub(crate) contexts: &'a Contexts,
     /// Whether events refer to calling contexts.
@@ -91,9 +91,7 @@ pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Er
         .programs
         .iter()
         .zip(content.texts)
-        .map(|(program, texts)| {
-            program.iter().chain(*texts).map(|text| strings.number(text).into()).collect()
-        })
+        .map(|(program, texts)| program.iter().chain(texts).map(|text| strings.number(text).into()).collect())
         .collect();
     let classes = Numbers::from([(CLASS, counters::class(content.locations))]);
     let metrics = sparse_table(MappingType::Metric, &classes);

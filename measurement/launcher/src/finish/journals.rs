@@ -49,6 +49,8 @@ pub(crate) struct Process {
     pub(crate) clock: String,
     /// Samples for a second of a thread's processor time.
     pub(crate) sample: u32,
+    /// Whether the archive is to have neither names of hosts nor paths.
+    pub(crate) is_anonymous: bool,
     /// The request for a profile, if it has counted instead of recording events.
     pub(crate) profile: Option<ProfileRequest>,
     /// The event records of the archive, if the user has chosen.
@@ -192,6 +194,7 @@ fn begin(entry: JournalRecord, of: u32) -> Result<Process, String> {
         chunk_size,
         clock,
         sample,
+        anonymous,
     } = entry
     else {
         return Err("it does not begin with the process".into());
@@ -214,6 +217,7 @@ fn begin(entry: JournalRecord, of: u32) -> Result<Process, String> {
         chunk_size,
         clock,
         sample,
+        is_anonymous: anonymous,
         ..Process::default()
     })
 }

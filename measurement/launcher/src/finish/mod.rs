@@ -8,7 +8,7 @@
 //! | correct clocks | `clock` |
 //! | number shared objects | `communicators`, `members`, `teams`, `files`, `file_systems` |
 //! | make functions of addresses, and one tree of paths | `modules`, `code`, `contexts` |
-//! | all of that together | `run` |
+//! | all of that together, and what of it is left out | `run`, `anonymous` |
 //! | say which iterations are recorded, and how long all took | `iterations`, `loop_times` |
 //! | fit the records of events to the tree | `tree`, `distances`, `enter_leave`, `records` |
 //! | end the copy of a running program | `copies` |
@@ -18,6 +18,7 @@
 //! Everything before the anchor can be done again after an interruption, with the same result; its input is
 //! removed after the anchor is there.
 
+mod anonymous;
 mod archive;
 mod buffers;
 mod clock;

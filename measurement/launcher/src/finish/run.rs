@@ -3,7 +3,8 @@
 use super::journals::{Process, Thread};
 use super::notices::Notices;
 use super::{
-    Summary, archive, clock, communicators, contexts, iterations, loop_times, paths, python, strings,
+    Summary, anonymous, archive, clock, communicators, contexts, iterations, loop_times, paths, python,
+    strings,
 };
 use crate::{Error, faults, host};
 use otf2::Anchor;
@@ -61,6 +62,10 @@ pub(super) struct Run<'a> {
     pub(super) hosts: Vec<String>,
     /// By rank.
     pub(super) host_of: Vec<Option<u32>>,
+    /// Program and arguments by process.
+    pub(super) programs: Vec<Vec<String>>,
+    /// Further strings that events refer to, by process.
+    pub(super) texts: Vec<Vec<String>>,
     /// Ranks without a journal, and those that did not end by themselves.
     pub(super) silent: Vec<u32>,
     pub(super) died: Vec<u32>,
@@ -90,7 +95,29 @@ pub(super) fn gather<'a>(
     let with_journal: BTreeSet<u32> = processes.iter().map(|process| process.rank).collect();
     let silent = (0..first.size).filter(|rank| !with_journal.contains(rank)).collect();
     let died = processes.iter().filter(|process| process.end.is_none()).map(|process| process.rank).collect();
-    Ok(Run { processes, places, clock, shared, paths, contexts, hosts, host_of, silent, died })
+    let program = |process: &Process| {
+        std::iter::once(&process.program).chain(&process.arguments).cloned().collect::<Vec<_>>()
+    };
+    let programs = processes.iter().map(program).collect();
+    let texts = processes.iter().map(|process| process.texts.clone()).collect();
+    let mut run = Run {
+        processes,
+        places,
+        clock,
+        shared,
+        paths,
+        contexts,
+        hosts,
+        host_of,
+        programs,
+        texts,
+        silent,
+        died,
+    };
+    if processes.iter().any(|process| process.is_anonymous) {
+        anonymous::hide(&mut run);
+    }
+    Ok(run)
 }
 
 impl Run<'_> {
@@ -165,9 +192,6 @@ pub(super) fn define(
         has_counters: run.thread(place).is_some_and(|thread| thread.has_counters),
         usage: run.usage(place),
     };
-    let program = |process: &Process| {
-        std::iter::once(&process.program).chain(&process.arguments).cloned().collect::<Vec<_>>()
-    };
     let timed = loop_times::write(directory, run)?;
     archive::write(
         directory,
@@ -183,8 +207,8 @@ pub(super) fn define(
                 .unwrap_or(&[]),
             locations: &run.places.iter().zip(events).map(location).collect::<Vec<_>>(),
             process_of: &run.places.iter().map(|place| place.process).collect::<Vec<_>>(),
-            programs: &processes.iter().map(program).collect::<Vec<_>>(),
-            texts: &processes.iter().map(|process| &process.texts[..]).collect::<Vec<_>>(),
+            programs: &run.programs,
+            texts: &run.texts,
             shared: &run.shared,
             contexts: &run.contexts,
             has_contexts: records == EventRecords::CallingContexts,

@@ -134,7 +134,8 @@ fn add_metrics(cube: &mut Cube) -> Vec<(MetricId, Option<MetricValue>)> {
 /// Adds the program and the call paths below it that were entered, or lead to such; returns the row of each.
 fn add_program<'a>(cube: &mut Cube, run: &Run<'_>, table: &'a PathValues) -> Vec<&'a LocationValues> {
     let Contexts { regions, lines, nodes, .. } = &run.contexts;
-    let mut programs: Vec<&str> = run.processes.iter().map(|process| process.program.as_str()).collect();
+    let mut programs: Vec<&str> =
+        run.programs.iter().filter_map(|words| words.first()).map(String::as_str).collect();
     programs.dedup();
     let name = if let [only] = programs[..] { only } else { "PROGRAM" };
     let root = cube.add_region(cubex::Region { role: "artificial".into(), ..cubex::Region::named(name) });

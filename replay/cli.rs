@@ -65,7 +65,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory: Option<u64>,
 
-    /// Where this file is, on a disk [default: TMPDIR, or /tmp]
+    /// Where this file is, on a disk [default: REPLAY_SCRATCH, TMPDIR, or /tmp]
     #[arg(long, value_name = "DIR", requires = "memory")]
     scratch: Option<PathBuf>,
 
@@ -414,7 +414,10 @@ impl Cli {
                 IoName::Read => Io::Read,
             },
             threads,
-            memory: self.memory.map(|bytes| MemoryLimit { bytes, scratch: self.scratch.clone() }),
+            memory: self.memory.map(|bytes| {
+                let scratch = self.scratch.clone().or_else(|| variable("REPLAY_SCRATCH").map(PathBuf::from));
+                MemoryLimit { bytes, scratch }
+            }),
             causes: !self.no_root_causes,
             details: self.details.map(|place| match place {
                 DetailsName::Inside => DetailsPlace::Inside,
@@ -488,8 +491,7 @@ impl Cli {
 /// The MPI library that is to be used, if the command line or the environment names one. The command line may be wrong, which is
 /// said when MPI has started.
 pub(crate) fn mpi_library(cli: Option<&Cli>) -> Option<PathBuf> {
-    let of_environment = || std::env::var_os("REPLAY_MPI").filter(|path| !path.is_empty()).map(PathBuf::from);
-    cli.and_then(|cli| cli.mpi.clone()).or_else(of_environment)
+    cli.and_then(|cli| cli.mpi.clone()).or_else(|| variable("REPLAY_MPI").map(PathBuf::from))
 }
 
 /// Reads a number of per cent, such as 0.5 or 0.5%.
@@ -516,9 +518,16 @@ fn rules_file(path: &str) -> Result<Source, String> {
 /// The environment variable that names files of rules.
 pub(crate) const REPLAY_RULES: &str = "REPLAY_RULES";
 
+/// Returns a variable of the environment that is set to something, or else the default of the site.
+fn variable(name: &str) -> Option<OsString> {
+    let of_environment = std::env::var_os(name).filter(|value| !value.is_empty());
+    // What is wrong with the defaults of the site has been said before.
+    of_environment.or_else(|| site::Variables::of_site().ok()?.get(name).map(OsString::from))
+}
+
 /// Reads the files of rules that the environment names.
 pub(crate) fn rules_of_environment() -> Result<Vec<Source>, String> {
-    let value = std::env::var_os(REPLAY_RULES).unwrap_or_default();
+    let value = variable(REPLAY_RULES).unwrap_or_default();
     let files = std::env::split_paths(&value).filter(|file| !file.as_os_str().is_empty());
     let read = |file: PathBuf| {
         let name = file.display().to_string();

@@ -255,6 +255,8 @@ fn complain(error: &Error) {
 /// Starts the exchange between processes, by the MPI library that was asked for, if one was, or by none; returns it with the number
 /// of threads of each process, which is the default if none was asked for.
 fn start(asked: Option<&Path>, threads: Option<usize>) -> Result<(Box<dyn Exchange>, usize), Error> {
+    // The defaults of the site have been looked at: what is wrong with them is said before anything depends on them.
+    site::Variables::of_site().map_err(Error::new)?;
     let is_none = asked.is_some_and(|asked| asked.as_os_str() == "none");
     let of_process = threads.unwrap_or(1);
     if !is_none && let Some(processes) = start_mpi(asked, of_process)? {

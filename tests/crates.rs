@@ -21,6 +21,7 @@ fn manifests() -> BTreeMap<String, String> {
         "benches/generate",
         "replay/show",
         "scan",
+        "site",
     ]
     .map(String::from)
     .to_vec();

@@ -120,6 +120,7 @@ fn files_are_where_systems_look_for_them_and_can_be_read() {
         "share/replay/modules/replay-compat.tcl",
         "share/replay/modules/replay.lua",
         "share/replay/modules/replay.tcl",
+        "share/replay/replay.conf",
         "share/replay/schemas/replay-show.json",
     ] {
         assert!(files.contains(file), "no {file} in {files:?}");

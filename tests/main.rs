@@ -54,6 +54,7 @@ mod series;
 mod serve;
 mod short;
 mod short_shown;
+mod site_defaults;
 mod show;
 mod structure;
 mod support;

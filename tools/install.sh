@@ -88,6 +88,8 @@ put 755 share/replay/jobscripts jobscripts/*.sh
 put 644 share/replay/jobscripts jobscripts/README.md
 put 644 share/replay/schemas docs/schemas/*
 put 644 share/replay/tutorial tests/programs/tutorial/*.c
+# Only an example: a site's own one, in etc, is its own.
+fill share/replay packaging/installed/replay.conf
 # What is in /usr is found without a module.
 [ "$prefix" = /usr ] || fill share/replay/modules packaging/installed/replay*.lua packaging/installed/replay*.tcl
 

@@ -28,14 +28,26 @@ fn main() -> ExitCode {
         return misuse.into();
     }
     let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    match launcher::task(&matches, environment) {
+    let site = launcher::site_defaults();
+    match launcher::task(&matches, environment, site.as_ref().map_err(String::as_str)) {
         Err(error) => {
             launcher::complain(&error);
             misuse.into()
         }
         Ok(Task::Finish { directories, records }) => finish_all(&directories, records, true),
         Ok(Task::FinishDetached(directory)) => match launcher::is_needed(&directory) {
-            true => report(&directory, finish(&directory, None), false).into(),
+            true => {
+                let outcome = finish(&directory, None);
+                let is_written = matches!(outcome, Ok(Outcome::Written(_)));
+                let status = report(&directory, outcome, false);
+                // Once for a recording, by the process that completes it.
+                if let Some(help) = site.ok().and_then(|site| site.get("REPLAY_HELP").map(str::to_owned))
+                    && is_written
+                {
+                    launcher::complain(&help);
+                }
+                status.into()
+            }
             false => ExitCode::SUCCESS,
         },
         Ok(Task::Guard(note)) => {

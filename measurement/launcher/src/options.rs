@@ -7,8 +7,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use recording::settings::{EventRecords, Settings, VARIABLES, Variable};
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The task of a command line.
 #[derive(Clone, PartialEq, Debug)]
@@ -165,11 +164,16 @@ fn long(variable: &Variable) -> String {
     variable.name.trim_start_matches("REPLAY_").to_ascii_lowercase().replace('_', "-")
 }
 
-/// Returns the task of the command line, checked. `environment` looks up a variable.
+/// Returns the task of the command line, checked. `environment` looks up a variable; `site` has the defaults of the site, or what is
+/// wrong with them.
 ///
 /// # Errors
-/// If the configuration file cannot be read, or a value is impossible.
-pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) -> Result<Task, Error> {
+/// If the configuration file or the defaults cannot be read, or a value is impossible.
+pub fn task(
+    matches: &ArgMatches,
+    environment: impl Fn(&str) -> Option<String>,
+    site: Result<&site::Variables, &str>,
+) -> Result<Task, Error> {
     if let Some(directory) = matches.get_one::<PathBuf>("finish-detached") {
         return Ok(Task::FinishDetached(directory.clone()));
     }
@@ -186,21 +190,25 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
         return jobscripts::find(name).map(Task::Print);
     }
     let file = match matches.get_one::<PathBuf>("config") {
-        Some(path) => {
-            let text = fs::read_to_string(path).map_err(|cause| Error::io(path, "read the file", cause))?;
-            parse(&text, path)?
-        }
-        None => Vec::new(),
+        Some(path) => site::Variables::read(path).map_err(Error::new)?,
+        None => site::Variables::default(),
+    };
+    file.check(is_of_recorder).map_err(Error::new)?;
+    let no_defaults = site::Variables::default();
+    let site = match site {
+        Ok(site) => site,
+        // What was recorded has to be completed, whatever the site has written meanwhile.
+        Err(_) if matches.contains_id("finish") => &no_defaults,
+        Err(problem) => return Err(Error::new(problem)),
     };
     let option = |name: &str| match name {
         PROFILE if matches.get_flag("estimate") => Some("estimate".to_string()),
         _ => matches.get_one::<String>(name).cloned(),
     };
-    let in_file =
-        |name: &str| file.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
     let is_self_test = matches.get_flag("self-test");
     let value = |name: &str| {
-        let chosen = option(name).or_else(|| environment(name)).or_else(|| in_file(name));
+        let in_file = || file.get(name).or_else(|| site.get(name)).map(str::to_owned);
+        let chosen = option(name).or_else(|| environment(name)).or_else(in_file);
         if is_self_test { self_test::value(name, chosen) } else { chosen }
     };
     if let Some(directories) = matches.get_many::<PathBuf>("finish") {
@@ -232,39 +240,34 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
     })
 }
 
-/// Parses the variables in a configuration file.
-fn parse(text: &str, path: &Path) -> Result<Vec<(&'static str, String)>, Error> {
-    let mut found = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let wrong = |what: &str| Error::new(format!("{}: line {number}: {what}", path.display()));
-        let Some((name, value)) = line.split_once('=') else {
-            return Err(wrong("expected NAME=VALUE"));
-        };
-        let Some(variable) = VARIABLES.iter().find(|variable| variable.name == name.trim()) else {
-            return Err(wrong(&format!("there is no variable {:?}", name.trim())));
-        };
-        // A value ends where a comment begins, as in `REPLAY_DEPTH=8  # enough`.
-        let value = value.split(" #").next().unwrap_or(value).trim();
-        found.push((variable.name, value.to_string()));
-    }
-    Ok(found)
+/// Whether there is a variable of the recorder with this name.
+fn is_of_recorder(name: &str) -> bool {
+    VARIABLES.iter().any(|variable| variable.name == name)
+}
+
+/// Reads the defaults of the site.
+///
+/// # Errors
+/// If they cannot be read, or name a variable that no program has.
+pub fn site_defaults() -> Result<site::Variables, String> {
+    let site = site::Variables::of_site()?;
+    site.check(|name| is_of_recorder(name) || site::OTHERS.contains(&name))?;
+    Ok(site)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use recording::settings::ProfileMode;
+    use std::fs;
+    use std::path::Path;
 
     fn asked(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Task, String> {
         let all = std::iter::once("replay-record").chain(arguments.iter().copied());
         let matches = command().try_get_matches_from(all).map_err(|error| error.to_string())?;
         let get =
             |name: &str| environment.iter().find(|(known, _)| *known == name).map(|(_, v)| v.to_string());
-        task(&matches, get).map_err(|error| error.to_string())
+        task(&matches, get, Ok(&site::Variables::default())).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -325,11 +328,36 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_the_file_is_named_with_its_line() {
-        let of = |text| parse(text, Path::new("f")).unwrap_err().to_string();
-        assert_eq!(of("\nREPLAY_DEPTH"), "f: line 2: expected NAME=VALUE");
-        assert!(of("REPLAY_DEEP=1").contains("line 1: there is no variable \"REPLAY_DEEP\""));
+    fn file_has_variables_of_the_recorder() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("replay.conf");
+        fs::write(&file, "REPLAY_DEPTH=1\nREPLAY_MPI=x\n").unwrap();
+        let refused = asked(&["--config", file.to_str().unwrap(), "a"], &[]).unwrap_err();
+        assert!(refused.ends_with("replay.conf: line 2: there is no variable \"REPLAY_MPI\""), "{refused}");
         assert!(asked(&["--config", "/nowhere", "a"], &[]).unwrap_err().contains("/nowhere"));
+    }
+
+    #[test]
+    fn defaults_of_the_site_count_less_than_all_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let [own, of_site] = ["own.conf", "replay.conf"].map(|name| directory.path().join(name));
+        fs::write(&own, "REPLAY_DEPTH=2\n").unwrap();
+        fs::write(&of_site, "REPLAY_DEPTH=1\nREPLAY_SAMPLE=3\nREPLAY_BUFFER=2M\nREPLAY_ANONYMOUS=1\n")
+            .unwrap();
+        let site = site::Variables::read(&of_site).unwrap();
+        let arguments = ["replay-record", "--config", own.to_str().unwrap(), "--buffer", "4M", "a"];
+        let matches = command().try_get_matches_from(arguments).unwrap();
+        let environment = |name: &str| (name == "REPLAY_SAMPLE").then(|| "5".to_owned());
+        let Ok(Task::Record { settings, variables, .. }) = task(&matches, environment, Ok(&site)) else {
+            panic!("no program")
+        };
+        assert_eq!((settings.depth, settings.sample, settings.buffer), (2, 5, 4 << 20));
+        assert!(settings.anonymous && !settings.arguments && variables.len() == 4, "{variables:?}");
+        let refused = task(&matches, environment, Err("it is wrong")).unwrap_err();
+        assert_eq!(refused.to_string(), "it is wrong");
+        // Recordings are completed all the same.
+        let matches = command().try_get_matches_from(["replay-record", "--finish", "a"]).unwrap();
+        assert!(task(&matches, environment, Err("it is wrong")).is_ok());
     }
 
     #[test]

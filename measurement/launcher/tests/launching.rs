@@ -137,6 +137,43 @@ fn self_test_says_what_is_missing() {
 }
 
 #[test]
+fn defaults_of_the_site_are_those_beside_the_programs() {
+    let directory = fresh("site");
+    let [bin, etc] = ["bin", "etc"].map(|name| directory.join(name));
+    for folder in [&bin, &etc] {
+        fs::create_dir(folder).unwrap();
+    }
+    let installed = bin.join("replay-record");
+    fs::copy(env!("CARGO_BIN_EXE_replay-record"), &installed).unwrap();
+    let file = etc.join("replay.conf");
+    let Some(library) = library() else { return };
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(&installed);
+        command.args(arguments).current_dir(&directory).env("REPLAY_LIBRARY", &library);
+        command.env_remove("REPLAY_DEPTH").output().unwrap()
+    };
+    fs::write(&file, "REPLAY_DEPTH=7\nREPLAY_HELP=help: someone@example.org # or\n").unwrap();
+    let print = ["sh", "-c", "echo $REPLAY_DEPTH"];
+    assert_eq!(text(&run(&print).stdout), "7\n");
+    assert_eq!(text(&run(&[&["--depth", "3"][..], &print].concat()).stdout), "3\n");
+    let experiment = directory.join("run");
+    ring(&experiment, 2, 1);
+    let completed = run(&["--finish-detached", experiment.to_str().unwrap()]);
+    let help = "replay-record: help: someone@example.org\n";
+    assert!(text(&completed.stderr).ends_with(help), "{completed:?}");
+    fs::write(&file, "\nREPLAY_DEEP=7\n").unwrap();
+    let refused = run(&print);
+    assert_eq!((refused.status.code(), text(&refused.stdout)), (Some(125), String::new()));
+    let expected =
+        format!("{}: line 2: there is no variable \"REPLAY_DEEP\"", file.canonicalize().unwrap().display());
+    assert!(text(&refused.stderr).contains(&expected), "{refused:?}");
+    // What is recorded can be completed all the same.
+    let again = directory.join("again");
+    ring(&again, 2, 1);
+    assert!(run(&["--finish", again.to_str().unwrap()]).status.success());
+}
+
+#[test]
 fn slurm_passes_the_signal_on_to_ranks_that_its_launcher_has_started() {
     let directory = fresh("stop_after_srun");
     let write = |name: &str, script: &str| {

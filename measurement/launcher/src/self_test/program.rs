@@ -70,7 +70,8 @@ pub fn run(introduction: &Path) -> u8 {
 }
 
 fn carry_out(launched: &Launched, introduction: &Path) -> Result<(), Failure> {
-    let asked = env::var_os("REPLAY_MPI").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let of_site = || site::Variables::of_site().ok()?.get("REPLAY_MPI").map(PathBuf::from);
+    let asked = env::var_os("REPLAY_MPI").filter(|path| !path.is_empty()).map(PathBuf::from).or_else(of_site);
     let search = Search { launched, asked: asked.as_deref(), by: "REPLAY_MPI" };
     let (mpi, path) = search.open(open).map_err(Failure::OfAll)?;
     // SAFETY: MPI takes no arguments of the program if there are null pointers in their place.

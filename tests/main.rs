@@ -41,6 +41,7 @@ mod laws;
 mod loops;
 mod masks;
 mod masters;
+mod messages;
 mod one_program; // the MPI library that is opened at run time
 mod oracle;
 mod pauses;
@@ -54,8 +55,8 @@ mod series;
 mod serve;
 mod short;
 mod short_shown;
-mod site_defaults;
 mod show;
+mod site_defaults;
 mod structure;
 mod support;
 mod what_if;

@@ -78,6 +78,7 @@ fn sample() -> Vec<(String, Vec<u8>)> {
             chunk_size: CHUNK,
             clock: "monotonic".into(),
             sample: 0,
+            anonymous: false,
         },
         JournalRecord::Communicator(Communicator {
             communicator: 0,
@@ -87,7 +88,7 @@ fn sample() -> Vec<(String, Vec<u8>)> {
             members: Some("0-0".into()),
             remote: None,
         }),
-        JournalRecord::Thread { thread: 0, name: None },
+        JournalRecord::Thread { thread: 0, name: None, has_switches: false, has_counters: false },
         JournalRecord::Module(Module {
             begin: 0x1000,
             end: 0x2000,

@@ -65,7 +65,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory: Option<u64>,
 
-    /// Where this file is, on a disk [default: REPLAY_SCRATCH, TMPDIR, or /tmp]
+    /// Directory of this file [default: REPLAY_SCRATCH, TMPDIR, or /tmp]
     #[arg(long, value_name = "DIR", requires = "memory")]
     scratch: Option<PathBuf>,
 

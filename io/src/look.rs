@@ -35,27 +35,26 @@ pub(crate) fn look_at(
     let is_shared = lists.len() > 1 && lists.iter().any(Transfers::has_writes);
     let mut contention = is_shared.then(|| Contention::new(lock));
     let (mut order, mut totals) = (Order::default(), Totals::new(sizes));
+    let settle = |it: &Outline, sums: &mut BTreeMap<AtCall, Sums>, totals: &mut Totals| {
+        count(it, sizes, sums);
+        totals.add(it);
+    };
     for it in in_time(lists) {
         each(&it);
         if let Some(reading) = &mut reading {
             add_reads(&it, &reading.see(&it), sums);
         }
-        let outline = Outline::new(&it, order.goes_back(&it));
-        let mut settled = |it: &Outline| {
-            count(it, sizes, sums);
-            totals.add(it);
-        };
+        let bounds = it.bounds();
+        // What moves nothing is in no block.
+        let moved = bounds.filter(|_| it.size > 0);
+        let outline = Outline::new(&it, bounds.map(|(first, _)| first), order.goes_back(&it, moved));
         match &mut contention {
-            // What moves nothing is in no block.
-            Some(contention) => contention.push(outline, it.bounds().filter(|_| it.size > 0), settled),
-            None => settled(&outline),
+            Some(contention) => contention.push(outline, moved, |it| settle(it, sums, &mut totals)),
+            None => settle(&outline, sums, &mut totals),
         }
     }
     if let Some(contention) = contention {
-        contention.finish(|it| {
-            count(it, sizes, sums);
-            totals.add(it);
-        });
+        contention.finish(|it| settle(it, sums, &mut totals));
     }
     let reads = is_known.then(|| reading.map(|it| it.all).unwrap_or_default());
     Seen { requests: totals.finish(), reads }

@@ -12,7 +12,7 @@ use crate::finding::{Finding, Findings};
 use crate::heat::Heat;
 use crate::inefficiency::RequestTotals;
 use crate::look::{Seen, look_at};
-use crate::numbers::sum;
+use crate::numbers::{hull, sum};
 use crate::outline::Sizes;
 use crate::thresholds::Thresholds;
 use crate::transfer::Transfer;
@@ -62,7 +62,7 @@ impl FileTransfers {
         Extent {
             file,
             bytes: sum(self.lists.iter().map(Transfers::bytes)),
-            places: places.reduce(|all, own| (all.0.min(own.0), all.1.max(own.1))),
+            places: places.reduce(hull),
             is_too_much: self.lists.iter().any(Transfers::are_too_many),
         }
     }

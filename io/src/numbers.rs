@@ -50,6 +50,11 @@ pub(crate) fn times(number: u64, bytes: u64) -> Option<u64> {
     number.checked_mul(bytes).filter(|product| i64::try_from(*product).is_ok())
 }
 
+/// The range from the first to the last byte of two ranges, each from its first byte to that behind the last one.
+pub(crate) fn hull(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
 /// Quotient and rest, if there are any. Most numbers are small, and then that is much faster.
 pub(crate) fn divided(number: i128, by: i128) -> Option<(i128, i128)> {
     match (u64::try_from(number), u64::try_from(by)) {

@@ -9,10 +9,10 @@ use crate::transfer::Transfer;
 pub(crate) struct Order(FxHashMap<(u32, u64), u64>);
 
 impl Order {
-    /// Whether the next transfer begins before the end of the one before it of the same rank and opening. Those that move nothing, or of
-    /// which the place is unknown, are as if they were not there.
-    pub(crate) fn goes_back(&mut self, transfer: &Transfer) -> bool {
-        let Some((first, behind)) = transfer.bounds().filter(|_| transfer.size > 0) else { return false };
+    /// Whether the next transfer, from its first byte to that behind the last one, begins before the end of the one before it of the same
+    /// rank and opening. Those that move nothing, or of which the place is unknown, have no bounds, and are as if they were not there.
+    pub(crate) fn goes_back(&mut self, transfer: &Transfer, bounds: Option<(u64, u64)>) -> bool {
+        let Some((first, behind)) = bounds else { return false };
         let before = self.0.insert((transfer.rank, transfer.opening), behind);
         before.is_some_and(|before| first < before)
     }
@@ -26,7 +26,7 @@ mod tests {
 
     fn back<const N: usize>(transfers: [Transfer; N]) -> [bool; N] {
         let mut order = Order::default();
-        transfers.map(|it| order.goes_back(&it))
+        transfers.map(|it| order.goes_back(&it, it.bounds().filter(|_| it.size > 0)))
     }
 
     #[test]

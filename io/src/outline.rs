@@ -28,10 +28,9 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    /// Of a transfer that is not contended.
-    pub(crate) fn new(transfer: &Transfer, is_unordered: bool) -> Outline {
+    /// Of a transfer that is not contended, with its first byte in the file, if that is known.
+    pub(crate) fn new(transfer: &Transfer, first: Option<u64>, is_unordered: bool) -> Outline {
         let Transfer { rank, kind, begin, end, size, caller, .. } = *transfer;
-        let first = transfer.bounds().map(|(first, _)| first);
         Outline { rank, kind, begin, end, size, first, caller, is_unordered, is_contended: false }
     }
 

@@ -1,6 +1,7 @@
 //! A transfer: an operation, and where in the file it moves bytes.
 
 use crate::access::Kind;
+use crate::numbers::hull;
 use crate::operation::Caller;
 use crate::view::Pieces;
 
@@ -29,6 +30,6 @@ impl Transfer {
     /// The first byte in the file, and what is behind the last one, if it is known where it lies.
     pub(crate) fn bounds(&self) -> Option<(u64, u64)> {
         let bounds = self.pieces.iter().map(|&(at, length)| (at, at.saturating_add(length)));
-        bounds.reduce(|all, piece| (all.0.min(piece.0), all.1.max(piece.1)))
+        bounds.reduce(hull)
     }
 }

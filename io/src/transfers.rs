@@ -4,6 +4,7 @@ use integer_encoding::VarInt;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
+use crate::numbers::hull;
 use crate::operation::{Caller, Operation};
 use crate::transfer::Transfer;
 use crate::view::Pieces;
@@ -106,8 +107,8 @@ impl Transfers {
         sums.is_unplaced |= size > 0 && pieces.is_empty();
         sums.is_unordered |= self.count > 0 && (begin, end) < (last.begin, last.end);
         for &(at, length) in pieces {
-            let (first, behind) = sums.places.unwrap_or((at, at));
-            sums.places = Some((first.min(at), behind.max(at.saturating_add(length))));
+            let own = (at, at.saturating_add(length));
+            sums.places = Some(sums.places.map_or(own, |all| hull(all, own)));
         }
         self.count += 1;
         if self.count > self.most {

@@ -21,12 +21,12 @@ pub struct Transfers {
     most: u64,
     /// How many were added.
     count: u64,
-    sums: Sums,
+    overview: Overview,
 }
 
 /// What is known of all transfers of a list without a look at each.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-struct Sums {
+struct Overview {
     /// Bytes moved.
     bytes: u64,
     reads: bool,
@@ -99,16 +99,16 @@ impl Transfers {
     /// Adds one of this rank, which has moved these pieces of the file; none if nobody knows where it lies.
     pub fn push(&mut self, operation: &Operation, pieces: &[(u64, u64)]) {
         let Operation { opening, begin, end, size, caller, access, .. } = *operation;
-        let (steps, last, sums) = (&mut self.steps, &mut self.last, &mut self.sums);
+        let (steps, last, overview) = (&mut self.steps, &mut self.last, &mut self.overview);
         let is_read = access.kind == Kind::Read;
-        sums.bytes = sums.bytes.saturating_add(size);
-        sums.reads |= is_read;
-        sums.writes |= !is_read;
-        sums.is_unplaced |= size > 0 && pieces.is_empty();
-        sums.is_unordered |= self.count > 0 && (begin, end) < (last.begin, last.end);
+        overview.bytes = overview.bytes.saturating_add(size);
+        overview.reads |= is_read;
+        overview.writes |= !is_read;
+        overview.is_unplaced |= size > 0 && pieces.is_empty();
+        overview.is_unordered |= self.count > 0 && (begin, end) < (last.begin, last.end);
         for &(at, length) in pieces {
             let own = (at, at.saturating_add(length));
-            sums.places = Some(sums.places.map_or(own, |all| hull(all, own)));
+            overview.places = Some(overview.places.map_or(own, |all| hull(all, own)));
         }
         self.count += 1;
         if self.count > self.most {
@@ -166,7 +166,7 @@ impl Transfers {
 
     /// Bytes that all of them have moved.
     pub fn bytes(&self) -> u64 {
-        self.sums.bytes
+        self.overview.bytes
     }
 
     /// Whether there were more than are kept: then there is none here.
@@ -176,22 +176,22 @@ impl Transfers {
 
     /// Whether any reads.
     pub(crate) fn has_reads(&self) -> bool {
-        self.sums.reads
+        self.overview.reads
     }
 
     /// Whether any writes.
     pub(crate) fn has_writes(&self) -> bool {
-        self.sums.writes
+        self.overview.writes
     }
 
     /// Whether any moves something, and nobody knows where.
     pub(crate) fn is_unplaced(&self) -> bool {
-        self.sums.is_unplaced
+        self.overview.is_unplaced
     }
 
     /// The first byte that any has moved, and what is behind the last one, if the place of any is known.
     pub(crate) fn places(&self) -> Option<(u64, u64)> {
-        self.sums.places
+        self.overview.places
     }
 
     /// All of them, or none if there were too many.
@@ -202,7 +202,7 @@ impl Transfers {
 
     /// Whether each begins no earlier than the one before, and, if both begin at one time, ends no earlier.
     pub(crate) fn are_in_order(&self) -> bool {
-        !self.sums.is_unordered
+        !self.overview.is_unordered
     }
 }
 

@@ -86,11 +86,7 @@ impl Asked {
         exchange: &mut dyn Exchange,
     ) -> Result<Looked, Error> {
         let mut files = exchange::spread(own, exchange)?;
-        for property in &trace.definitions.file_properties {
-            if let Some(file) = files.get_mut(&to_u32(property.file)) {
-                add_property(&mut file.facts, property);
-            }
-        }
+        add_properties(trace, &mut files, |file| &mut file.facts);
         let extents = exchange::extents(&files, exchange)?;
         let run = (trace.length(), trace.processes.len() as u64);
         let heat = if self.options.shows_heat() { heat(&extents, run) } else { None };
@@ -122,11 +118,7 @@ impl Asked {
             }
             parts.findings.merge(&walked.findings);
         }
-        for property in &trace.definitions.file_properties {
-            if let Some(facts) = parts.facts.get_mut(&to_u32(property.file)) {
-                add_property(facts, property);
-            }
-        }
+        add_properties(trace, &mut parts.facts, |facts| facts);
         parts.files = Files::new(trace.definitions.files.iter().cloned().collect(), &users);
         parts.phases = phases(simple, &parts.files);
         parts.busiest = busiest(&moved, &parts.files);
@@ -152,12 +144,15 @@ impl Asked {
     }
 }
 
-/// Adds what the trace says of how large the blocks of a file are.
-fn add_property(facts: &mut FileFacts, FileProperty { name, value, .. }: &FileProperty) {
-    match name.as_str() {
-        "Stripe Size" => facts.stripe = value.parse().ok(),
-        "Block Size" => facts.block = value.parse().ok(),
-        _ => {}
+/// Adds to the facts of files, by their numbers, what the trace says of how large their blocks are.
+fn add_properties<T>(trace: &Trace, files: &mut BTreeMap<u32, T>, facts: fn(&mut T) -> &mut FileFacts) {
+    for FileProperty { file, name, value } in &trace.definitions.file_properties {
+        let Some(facts) = files.get_mut(&to_u32(*file)).map(facts) else { continue };
+        match name.as_str() {
+            "Stripe Size" => facts.stripe = value.parse().ok(),
+            "Block Size" => facts.block = value.parse().ok(),
+            _ => {}
+        }
     }
 }
 

@@ -26,6 +26,13 @@ pub fn whole(ticks: Ticks) -> i128 {
     i128::from(ticks) << FRACTION
 }
 
+/// Returns the share of ticks that each of several has of a number of ticks, which is not negative.
+pub fn quotient(ticks: i128, count: i128) -> i128 {
+    let (ticks, rest) = (ticks / count, ticks % count);
+    // A limit for damaged traces: no real sum of times is that long.
+    (ticks.min(i128::from(i64::MAX) >> 1) << FRACTION) + (rest << FRACTION) / count
+}
+
 /// Returns the whole ticks of a share, rounded down; the nearest ones that fit into a word.
 pub fn whole_part(share: i128) -> Ticks {
     Ticks::try_from(share >> FRACTION).unwrap_or(if share < 0 { Ticks::MIN } else { Ticks::MAX })

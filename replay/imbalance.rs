@@ -8,7 +8,7 @@
 use crate::error::Error;
 use crate::exchange::batch::wide;
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
-use crate::fraction::FRACTION;
+use crate::fraction::quotient;
 use crate::ids::ReportPath;
 use crate::int::low;
 use crate::wire::{self, batch_of, wire};
@@ -139,9 +139,7 @@ impl Totals {
         if difference == 0 {
             return 0;
         }
-        let (ticks, rest) = (difference / count, difference % count);
-        // A limit for damaged traces: no real sum of times is that long.
-        (ticks.min(i128::from(i64::MAX) >> 1) << FRACTION) + (rest << FRACTION) / count
+        quotient(difference, count)
     }
 
     /// Returns the metrics to which a participant's difference to the mean belongs; it is zero in all others.
@@ -175,6 +173,7 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fraction::FRACTION;
 
     fn total(computation: i128, visitors: u32) -> ComputationTotal {
         let mut total = ComputationTotal::default();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::error::Error;
 use crate::exchange::batch::Batch;
 use crate::exchange::{Exchange, broadcast, reduce};
-use crate::fraction::FRACTION;
+use crate::fraction::quotient;
 use crate::ids::{ReportPath, Row};
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
@@ -49,8 +49,7 @@ impl Kernels {
     fn excess(&self, path: ReportPath, time: i128) -> i128 {
         let devices = i128::from(self.devices.max(1));
         let all = self.times.get(&path).copied().unwrap_or(0);
-        let above = (time * devices - all).max(0);
-        ((above / devices) << FRACTION) + ((above % devices) << FRACTION) / devices
+        quotient((time * devices - all).max(0), devices)
     }
 }
 
@@ -152,6 +151,7 @@ fn is_copy(trace: &Trace, region: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fraction::FRACTION;
 
     fn device(time: i64) -> Device {
         let kernels = BTreeMap::from([(ReportPath::new(2), vec![(1, Row::default(), time)])]);

@@ -21,6 +21,8 @@ pub struct KnownAttributes {
     partitioned: Option<u64>,
     /// The stream of an accelerator, and the event, of a call.
     offload: [Option<u64>; 2],
+    /// Whether those are all.
+    tells_streams_only: bool,
     /// Those of file access; `None` unless file I/O is looked at.
     access: Option<KnownFileAttributes>,
 }
@@ -38,7 +40,7 @@ impl KnownAttributes {
         let find = |name| reference(definitions, name);
         let has_streams =
             definitions.locations.iter().any(|location| location.kind == LocationType::ACCELERATOR_STREAM);
-        let known = KnownAttributes {
+        let mut known = KnownAttributes {
             gaps: GapAttributes::find(definitions),
             source: find(attributes::PROBE_SOURCE),
             tag: find(attributes::PROBE_TAG),
@@ -49,21 +51,19 @@ impl KnownAttributes {
             partitioned: find(attributes::PARTITIONED),
             offload: [accelerators::STREAM, accelerators::EVENT]
                 .map(|name| find(name).filter(|_| has_streams)),
+            tells_streams_only: false,
             access: wants_files.then(|| KnownFileAttributes::find(definitions)).flatten(),
         };
-        (!known.tells_nothing()).then_some(known)
-    }
-
-    /// Whether none of them is there.
-    fn tells_nothing(&self) -> bool {
-        self.gaps.is_none()
-            && !self.tells_probed_messages()
-            && !self.tells_neighbors()
-            && !self.tells_persistent_operations()
-            && !self.tells_files()
-            && self.partitioned.is_none()
-            && self.offload.iter().all(Option::is_none)
-            && self.access.is_none()
+        let tells_others = known.gaps.is_some()
+            || known.tells_probed_messages()
+            || known.tells_neighbors()
+            || known.tells_persistent_operations()
+            || known.tells_files()
+            || known.partitioned.is_some()
+            || known.access.is_some();
+        let tells_streams = known.offload.iter().any(Option::is_some);
+        known.tells_streams_only = tells_streams && !tells_others;
+        (tells_streams || tells_others).then_some(known)
     }
 
     /// Whether operations among neighbours say which these are.
@@ -93,8 +93,7 @@ impl KnownAttributes {
 
     /// Whether they tell of streams of accelerators and their events, and of nothing else.
     pub(super) fn tells_streams_only(&self) -> bool {
-        let offload = [None; 2];
-        self.offload != offload && KnownAttributes { offload, ..*self }.tells_nothing()
+        self.tells_streams_only
     }
 
     /// Reads the stream of an accelerator and the event that an event names.

@@ -415,7 +415,8 @@ impl Cli {
             },
             threads,
             memory: self.memory.map(|bytes| {
-                let scratch = self.scratch.clone().or_else(|| variable("REPLAY_SCRATCH").map(PathBuf::from));
+                let scratch =
+                    self.scratch.clone().or_else(|| site::variable("REPLAY_SCRATCH").map(PathBuf::from));
                 MemoryLimit { bytes, scratch }
             }),
             causes: !self.no_root_causes,
@@ -491,7 +492,7 @@ impl Cli {
 /// The MPI library that is to be used, if the command line or the environment names one. The command line may be wrong, which is
 /// said when MPI has started.
 pub(crate) fn mpi_library(cli: Option<&Cli>) -> Option<PathBuf> {
-    cli.and_then(|cli| cli.mpi.clone()).or_else(|| variable("REPLAY_MPI").map(PathBuf::from))
+    cli.and_then(|cli| cli.mpi.clone()).or_else(|| site::variable("REPLAY_MPI").map(PathBuf::from))
 }
 
 /// Reads a number of per cent, such as 0.5 or 0.5%.
@@ -518,16 +519,9 @@ fn rules_file(path: &str) -> Result<Source, String> {
 /// The environment variable that names files of rules.
 pub(crate) const REPLAY_RULES: &str = "REPLAY_RULES";
 
-/// Returns a variable of the environment that is set to something, or else the default of the site.
-fn variable(name: &str) -> Option<OsString> {
-    let of_environment = std::env::var_os(name).filter(|value| !value.is_empty());
-    // What is wrong with the defaults of the site has been said before.
-    of_environment.or_else(|| site::Variables::of_site().ok()?.get(name).map(OsString::from))
-}
-
 /// Reads the files of rules that the environment names.
 pub(crate) fn rules_of_environment() -> Result<Vec<Source>, String> {
-    let value = variable(REPLAY_RULES).unwrap_or_default();
+    let value = site::variable(REPLAY_RULES).unwrap_or_default();
     let files = std::env::split_paths(&value).filter(|file| !file.as_os_str().is_empty());
     let read = |file: PathBuf| {
         let name = file.display().to_string();

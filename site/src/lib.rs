@@ -3,9 +3,11 @@
 //! A value in it counts less than an option, a variable of the environment, and a file that the user names. Each program takes what it
 //! knows; names are checked for all of them, so that one that is misspelt is an error.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Variables of programs other than the recorder.
 pub const OTHERS: [&str; 4] = ["REPLAY_HELP", "REPLAY_MPI", "REPLAY_RULES", "REPLAY_SCRATCH"];
@@ -37,11 +39,16 @@ impl Variables {
         parse(&text, path)
     }
 
-    /// Reads the defaults of the site where this program is installed; none if it has set none.
+    /// The defaults of the site where this program is installed; none if it has set none. They are read once.
     ///
     /// # Errors
     /// As of [`read`](Variables::read).
-    pub fn of_site() -> Result<Variables, String> {
+    pub fn of_site() -> Result<&'static Variables, &'static str> {
+        static OF_SITE: OnceLock<Result<Variables, String>> = OnceLock::new();
+        OF_SITE.get_or_init(Variables::read_of_site).as_ref().map_err(String::as_str)
+    }
+
+    fn read_of_site() -> Result<Variables, String> {
         let program = std::env::current_exe().and_then(|program| program.canonicalize());
         let path = program.ok().and_then(|program| place(program.parent()?));
         let Some(path) = path else { return Ok(Variables::default()) };
@@ -69,6 +76,13 @@ impl Variables {
             }
         }
     }
+}
+
+/// Returns a variable of the environment that is set to something, or else the default of the site. What is wrong with the defaults is
+/// not said here: whoever asks has looked at them before ([`Variables::of_site`]).
+pub fn variable(name: &str) -> Option<OsString> {
+    let of_environment = std::env::var_os(name).filter(|value| !value.is_empty());
+    of_environment.or_else(|| Variables::of_site().ok()?.get(name).map(OsString::from))
 }
 
 /// The file of defaults for programs that are installed in this folder: in `etc` beside it, and in `/etc` for those of the system.
@@ -128,6 +142,6 @@ mod tests {
         assert_eq!(of("/opt/replay/bin"), Path::new("/opt/replay/etc/replay.conf"));
         assert_eq!(of("/usr/bin"), Path::new("/etc/replay.conf"));
         // Tests are not installed.
-        assert_eq!(Variables::of_site(), Ok(Variables::default()));
+        assert_eq!(Variables::of_site(), Ok(&Variables::default()));
     }
 }

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     }
     let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let site = launcher::site_defaults();
-    match launcher::task(&matches, environment, site.as_ref().map_err(String::as_str)) {
+    match launcher::task(&matches, environment, site.as_ref().copied().map_err(String::as_str)) {
         Err(error) => {
             launcher::complain(&error);
             misuse.into()
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
                 let is_written = matches!(outcome, Ok(Outcome::Written(_)));
                 let status = report(&directory, outcome, false);
                 // Once for a recording, by the process that completes it.
-                if let Some(help) = site.ok().and_then(|site| site.get("REPLAY_HELP").map(str::to_owned))
+                if let Some(help) = site.ok().and_then(|site| site.get("REPLAY_HELP"))
                     && is_written
                 {
                     launcher::complain(&help);

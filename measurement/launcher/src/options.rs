@@ -249,8 +249,8 @@ fn is_of_recorder(name: &str) -> bool {
 ///
 /// # Errors
 /// If they cannot be read, or name a variable that no program has.
-pub fn site_defaults() -> Result<site::Variables, String> {
-    let site = site::Variables::of_site()?;
+pub fn site_defaults() -> Result<&'static site::Variables, String> {
+    let site = site::Variables::of_site().map_err(str::to_owned)?;
     site.check(|name| is_of_recorder(name) || site::OTHERS.contains(&name))?;
     Ok(site)
 }

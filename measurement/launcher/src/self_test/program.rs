@@ -8,7 +8,6 @@ use crate::report::complain;
 use launched::Launched;
 use mpi_abi::VERSION_BYTES;
 use mpi_library::{Library, Search, in_process, path_of};
-use std::env;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,8 +69,7 @@ pub fn run(introduction: &Path) -> u8 {
 }
 
 fn carry_out(launched: &Launched, introduction: &Path) -> Result<(), Failure> {
-    let of_site = || site::Variables::of_site().ok()?.get("REPLAY_MPI").map(PathBuf::from);
-    let asked = env::var_os("REPLAY_MPI").filter(|path| !path.is_empty()).map(PathBuf::from).or_else(of_site);
+    let asked = site::variable("REPLAY_MPI").map(PathBuf::from);
     let search = Search { launched, asked: asked.as_deref(), by: "REPLAY_MPI" };
     let (mpi, path) = search.open(open).map_err(Failure::OfAll)?;
     // SAFETY: MPI takes no arguments of the program if there are null pointers in their place.

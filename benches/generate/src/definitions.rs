@@ -13,6 +13,7 @@ use crate::objects::{FIRST_GROUP, GRID, Groups, NEIGHBORS_IN, NEIGHBORS_OUT, WIN
 use crate::patterns::Plan;
 use crate::regions::{REGIONS, Region};
 use crate::streams;
+use crate::told::Told;
 
 /// The communicator of all ranks.
 pub(crate) const WORLD: u32 = 0;
@@ -275,12 +276,10 @@ impl Definitions<'_> {
         if job.pattern.objects.grid {
             let name = self.string("grid")?;
             self.define(Definition::Comm { reference: GRID, name, group: ALL_RANKS, parent: WORLD, flags })?;
-            for (reference, name) in
-                [(NEIGHBORS_IN, attributes::NEIGHBORS_IN), (NEIGHBORS_OUT, attributes::NEIGHBORS_OUT)]
-            {
-                let (name, value_type) = (self.string(name)?, ValueType::GROUP);
-                self.define(Definition::Attribute { reference, name, value_type, description: 0 })?;
-            }
+            self.attributes(&[
+                Told::new(NEIGHBORS_IN, attributes::NEIGHBORS_IN, ValueType::GROUP),
+                Told::new(NEIGHBORS_OUT, attributes::NEIGHBORS_OUT, ValueType::GROUP),
+            ])?;
         }
         if job.pattern.objects.window {
             let name = self.string("window")?;
@@ -297,10 +296,7 @@ impl Definitions<'_> {
 
     /// The window of copies on streams with all hosts and streams, and the attributes and parameters of events.
     fn copies(&mut self, job: &Job) -> Result<(), otf2::Error> {
-        for (reference, attribute) in (0..).zip(streams::ATTRIBUTES) {
-            let (name, value_type) = (self.string(attribute.name)?, attribute.value_type);
-            self.define(Definition::Attribute { reference, name, value_type, description: 0 })?;
-        }
+        self.attributes(&streams::ATTRIBUTES)?;
         for (reference, name) in (0..).zip(streams::PARAMETERS) {
             let name = self.string(name)?;
             self.define(Definition::Parameter { reference, name, parameter_type: UNSIGNED })?;
@@ -314,13 +310,17 @@ impl Definitions<'_> {
         self.define(Definition::RmaWin { reference: WINDOW, name, comm: DEVICES, flags: 0 })
     }
 
-    /// The file that all ranks open, with MPI-IO as the only paradigm (io 2.1), and the attributes of its events.
-    fn file(&mut self) -> Result<(), otf2::Error> {
-        for attribute in files::ATTRIBUTES {
-            let (name, value_type) = (self.string(attribute.name)?, attribute.value_type);
-            let reference = attribute.reference;
+    fn attributes(&mut self, attributes: &[Told]) -> Result<(), otf2::Error> {
+        for &Told { reference, name, value_type } in attributes {
+            let name = self.string(name)?;
             self.define(Definition::Attribute { reference, name, value_type, description: 0 })?;
         }
+        Ok(())
+    }
+
+    /// The file that all ranks open, with MPI-IO as the only paradigm (io 2.1), and the attributes of its events.
+    fn file(&mut self) -> Result<(), otf2::Error> {
+        self.attributes(&files::ATTRIBUTES)?;
         let (identification, name) = (self.string("MPI-IO")?, self.string("MPI I/O")?);
         self.define(Definition::IoParadigm {
             reference: MPI_IO,

@@ -2,11 +2,12 @@
 //! their call, as those of the recorder; what OTF2 has no record for is told by attributes.
 
 use model::attributes;
-use otf2::{Attribute, Attributes, Event, Value, ValueType};
+use otf2::{Attributes, Event, ValueType};
 
 use crate::location::Location;
 use crate::mpi::BETWEEN;
 use crate::regions::{FILE_CLOSE, FILE_OPEN, FILE_READ_AT, FILE_SET_VIEW, FILE_WRITE_ALL, FILE_WRITE_AT};
+use crate::told::Told;
 
 /// The file, and its handle.
 pub(crate) const FILE: u32 = 0;
@@ -27,25 +28,6 @@ const WRITE: u8 = 1;
 
 /// Bit of OTF2's `IoOperationFlag`.
 const COLLECTIVE: u32 = 2;
-
-/// An attribute of events of files.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
-    pub(crate) reference: u32,
-    pub(crate) name: &'static str,
-    pub(crate) value_type: ValueType,
-}
-
-impl Told {
-    /// Numbers begin at 0, as those of the grid do: readers want them without gaps, and no pattern has both.
-    const fn new(reference: u32, name: &'static str, value_type: ValueType) -> Told {
-        Told { reference, name, value_type }
-    }
-
-    fn with(self, bits: u64) -> Attribute {
-        Attribute { attribute: self.reference, value: Value::new(self.value_type, bits) }
-    }
-}
 
 const OFFSET: Told = Told::new(0, "Offset", ValueType::UINT64);
 const ACCESS_MODE: Told = Told::new(1, "AccessMode", ValueType::UINT32);

@@ -41,6 +41,7 @@ mod severities;
 mod slot;
 mod streams;
 mod sweep;
+mod told;
 mod tuning;
 
 use std::path::Path;

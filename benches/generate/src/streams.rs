@@ -3,33 +3,24 @@
 //! to a window. What it writes as idle time is left out.
 
 use model::accelerators;
-use otf2::{Attribute, Attributes, Event, Value, ValueType};
+use otf2::{Attributes, Event, ValueType};
 
 use crate::location::{Location, reference};
 use crate::objects::WINDOW;
 use crate::offload::{Activity, Call, Function, Kind, Span};
 use crate::regions::{cuda, function};
+use crate::told::Told;
 
-/// An attribute of events.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StreamAttribute {
-    pub(crate) name: &'static str,
-    pub(crate) value_type: ValueType,
-}
+/// Attributes, with the names that Score-P gives them.
+const STREAM: Told = Told::new(0, accelerators::STREAM, ValueType::LOCATION);
+const EVENT: Told = Told::new(1, accelerators::EVENT, ValueType::UINT64);
 
-/// Positions in the list of attributes, which are their references.
-const STREAM: u32 = 0;
-const EVENT: u32 = 1;
-
-/// All attributes, with the names that Score-P gives them.
-pub(crate) const ATTRIBUTES: [StreamAttribute; 2] = [
-    StreamAttribute { name: accelerators::STREAM, value_type: ValueType::LOCATION },
-    StreamAttribute { name: accelerators::EVENT, value_type: ValueType::UINT64 },
-];
+/// All of them.
+pub(crate) const ATTRIBUTES: [Told; 2] = [STREAM, EVENT];
 
 /// Parameters of launches and kernels: the call site of the launch is that of both, the others are those of kernels.
 pub(crate) const PARAMETERS: [&str; 8] = [
-    "callsite id",
+    accelerators::CALL_SITE,
     "blocks per grid",
     "threads per block",
     "threads per kernel",
@@ -78,21 +69,17 @@ impl Location<'_> {
     /// Writes a call of the host.
     #[track_caller]
     pub(crate) fn call_of_cuda(&mut self, call: &Call) -> Result<(), otf2::Error> {
-        let of = |attribute: u32, bits: u64| {
-            let value = Value::new(ATTRIBUTES[attribute as usize].value_type, bits);
-            Attribute { attribute, value }
-        };
-        let stream = |stream: usize| of(STREAM, self.stream(stream));
+        let stream = |stream: usize| STREAM.with(self.stream(stream));
         let (region, told) = match call.function {
             Function::Work => return Ok(()),
             Function::Launch(_, on) => (cuda::LAUNCH_KERNEL, vec![stream(on)]),
             Function::StartCopy(on) => (cuda::MEMCPY_ASYNC, vec![stream(on)]),
             Function::Copy => (cuda::MEMCPY_TO_HOST, Vec::new()),
-            Function::Record(event, on) => (cuda::EVENT_RECORD, vec![stream(on), of(EVENT, event)]),
-            Function::Await(event, on) => (cuda::STREAM_WAIT_EVENT, vec![stream(on), of(EVENT, event)]),
+            Function::Record(event, on) => (cuda::EVENT_RECORD, vec![stream(on), EVENT.with(event)]),
+            Function::Await(event, on) => (cuda::STREAM_WAIT_EVENT, vec![stream(on), EVENT.with(event)]),
             Function::SynchronizeDevice => (cuda::CONTEXT_SYNCHRONIZE, Vec::new()),
             Function::SynchronizeStream(on) => (cuda::STREAM_SYNCHRONIZE, vec![stream(on)]),
-            Function::SynchronizeEvent(event) => (cuda::EVENT_SYNCHRONIZE, vec![of(EVENT, event)]),
+            Function::SynchronizeEvent(event) => (cuda::EVENT_SYNCHRONIZE, vec![EVENT.with(event)]),
         };
         let region = self.region_of_cuda(region);
         let told = Attributes::from(&told[..]);

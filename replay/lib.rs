@@ -56,6 +56,7 @@ pub mod matching;
 pub mod memory;
 pub mod metrics;
 pub mod new_directory;
+mod off_cpu;
 pub mod operations;
 pub mod options;
 pub mod plan;

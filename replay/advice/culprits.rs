@@ -11,6 +11,7 @@ use super::when::When;
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::ids::ReportPath;
+use crate::off_cpu::{Time, beyond_others};
 use crate::report_paths::ReportPaths;
 
 /// A call path with what it has caused.
@@ -51,14 +52,14 @@ pub(super) struct OffExcess {
 
 impl Culprit {
     /// Of that preempted, 0, or blocked, 1; `None` if no rank has more than the mean. Explained is what goes beyond the share of their
-    /// time that the other ranks are off the processor there: where all are off as much, who has more to do is off for longer.
+    /// time that the other ranks are off the processor there ([`beyond_others`]).
     #[expect(clippy::cast_precision_loss)]
     fn off_excess(&self, kind: usize) -> Option<OffExcess> {
         let Sum { work, most, off, off_of_most, .. } = self.sum;
         let excess = most as f64 - work as f64 / f64::from(self.of_ranks.max(1));
         let (time, others) = (off_of_most[kind], off[kind].saturating_sub(off_of_most[kind]));
-        let share_of_others = others as f64 / work.saturating_sub(most).max(1) as f64;
-        let explained = time as f64 - most as f64 * share_of_others.clamp(0.0, 1.0);
+        let others = Time { all: work.saturating_sub(most) as f64, off: others as f64 };
+        let explained = beyond_others(Time { all: most as f64, off: time as f64 }, others);
         (excess >= 1.0).then(|| OffExcess { time, share: (explained / excess).clamp(0.0, 1.0) })
     }
 }

@@ -17,6 +17,7 @@ use crate::ids::ReportPath;
 use crate::imbalance::Totals;
 use crate::int::to_u32;
 use crate::metrics::Metrics;
+use crate::off_cpu::{Time, beyond_others};
 use crate::report_paths::ReportPaths;
 use crate::severity::MetricId;
 use crate::trace::{Artificial, Trace};
@@ -333,15 +334,13 @@ fn more_work(sums: &Sums, even: f64) -> Option<f64> {
 /// Returns why a place was not running in a part of its excess of computation over the mean, and the share of it (site 5.1): what of
 /// the excess is time off the processor beyond the share of their time that others are off it there. `None` if that is less than a
 /// tenth. `even` is what its computation would be if all had the mean, `all` that of all locations, in ticks.
-///
-/// The share of others counts, not their time: where all are preempted as much, who has more to compute is preempted for longer.
 fn not_running(sums: &Sums, even: f64, all: f64) -> Option<Part> {
     let excess = float(sums.above.saturating_sub(sums.below));
     let own = even + excess;
     let explained = |kind: usize| {
         let (off, of_all) = (sums.measured[kind], sums.measured_of_all[kind]);
-        let of_others = (of_all - off) as f64 / (all - own).max(1.0);
-        (off as f64 - own * of_others.clamp(0.0, 1.0)).clamp(0.0, excess)
+        let others = Time { all: all - own, off: (of_all - off) as f64 };
+        beyond_others(Time { all: own, off: off as f64 }, others).clamp(0.0, excess)
     };
     let [preempted, blocked] = [0, 1].map(explained);
     let share = (preempted + blocked) / excess;

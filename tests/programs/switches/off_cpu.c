@@ -7,8 +7,8 @@
  * `work`, until it has had 0.3 s of processor time; rank 1 sleeps as long in the region `rest`, where it is blocked. alone: without
  * these processes, on a processor for each rank. beside: so, both
  * compute, and rank 0 has such a process on its processor. often: as alone, but rank 1 sleeps for 3,000 short times. forbidden: as alone, where the
- * system refuses perf_event_open. Each rank prints for its regions: the time, that on a processor, and how often it
- * has blocked, by the system's own account. THREADS are as many threads more that sleep for 10 ms, and are not in MPI.
+ * system refuses perf_event_open. Each rank prints for its regions, by the system's own account: the time, that on a processor, and how
+ * often it has blocked, first inside of the region, then of all that happened with its events: a time slice of others may be between. THREADS are as many threads more that sleep for 10 ms, and are not in MPI.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -78,17 +78,31 @@ static void *sleep_a_little(void *unused) {
     return unused;
 }
 
+typedef struct {
+    double wall, processor;
+    long blockings;
+} Account;
+
+static Account account(void) {
+    struct rusage usage;
+    CHECK(getrusage(RUSAGE_THREAD, &usage) == 0);
+    return (Account){seconds(CLOCK_MONOTONIC), seconds(CLOCK_THREAD_CPUTIME_ID), usage.ru_nvcsw};
+}
+
 NOINLINE void region(const char *name, void (*what)(double), double wanted) {
-    struct rusage before, after;
+    Account of[4] = {account()};
     REPLAY_REGION_BEGIN(name);
-    double wall = seconds(CLOCK_MONOTONIC), processor = seconds(CLOCK_THREAD_CPUTIME_ID);
-    CHECK(getrusage(RUSAGE_THREAD, &before) == 0);
+    of[1] = account();
     what(wanted);
-    CHECK(getrusage(RUSAGE_THREAD, &after) == 0);
-    processor = seconds(CLOCK_THREAD_CPUTIME_ID) - processor;
-    wall = seconds(CLOCK_MONOTONIC) - wall;
+    of[2] = account();
     REPLAY_REGION_END(name);
-    printf("%d %s %.9f %.9f %ld\n", rank, name, wall, processor, after.ru_nvcsw - before.ru_nvcsw);
+    of[3] = account();
+    printf("%d %s", rank, name);
+    for (int begin = 1; begin >= 0; begin--) {
+        Account *from = of + begin, *to = of + 3 - begin;
+        printf(" %.9f %.9f %ld", to->wall - from->wall, to->processor - from->processor, to->blockings - from->blockings);
+    }
+    printf("\n");
 }
 
 int main(int argc, char **argv) {

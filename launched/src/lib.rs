@@ -1,5 +1,10 @@
 //! How many processes a launcher has started together, as it tells each of them in the environment (site 2.5).
 
+mod library;
+pub mod misfits;
+
+pub use library::Library;
+
 /// Who has started this process together with others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Launcher {

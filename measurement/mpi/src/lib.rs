@@ -5,7 +5,7 @@
 //! Handles are `usize` here: callees that take an `int` read the lower half of a register, and one that a callee
 //! writes as an `int` is complete if it was 0 before (both on x86-64 and AArch64).
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char, c_int};
 
 /// A family of MPI libraries with one binary interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +44,16 @@ impl Family {
 pub const THREAD_FUNNELED: i32 = 1;
 
 /// Upper bound of `MPI_MAX_LIBRARY_VERSION_STRING`.
-pub const VERSION_BYTES: usize = 8192;
+const VERSION_BYTES: usize = 8192;
+
+/// What a library says of itself, as `get` writes it, which is its `MPI_Get_library_version`. That can be asked before MPI is started
+/// (MPI 4.1, 9.1.1).
+pub fn library_version(get: impl FnOnce(*mut c_char, *mut c_int)) -> String {
+    let (mut text, mut length) = (vec![0_u8; VERSION_BYTES], 0);
+    get(text.as_mut_ptr().cast(), &raw mut length);
+    text.truncate(usize::try_from(length).unwrap_or(0));
+    String::from_utf8_lossy(&text).trim_end_matches('\0').to_owned()
+}
 
 /// Upper bound of the size of an `MPI_Status` in bytes: 24 in Open MPI, 20 in MPICH.
 pub const STATUS_BYTES: usize = 24;

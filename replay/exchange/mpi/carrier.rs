@@ -1,8 +1,6 @@
 //! What the exchange needs of an MPI library: words sent and received without waiting.
 
-use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -38,32 +36,6 @@ pub(super) trait Carrier: Sized + 'static {
 
 /// Status of a job that is aborted.
 pub(super) const ABORTED: i32 = 2;
-
-/// An MPI library in words.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Library {
-    /// What it says of itself.
-    pub(super) version: String,
-    /// Where it is; `None` if this program is linked with it.
-    pub(super) path: Option<PathBuf>,
-}
-
-impl Library {
-    /// Whether it is Open MPI, not MPICH or one of its relatives.
-    pub(super) fn is_open_mpi(&self) -> bool {
-        self.version.contains("Open MPI")
-    }
-}
-
-/// Name, version and path. What a library says of itself may go on for lines: this is up to the first comma.
-impl fmt::Display for Library {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = self.version.lines().next().unwrap_or_default();
-        let words = line.split(',').next().unwrap_or_default().split_whitespace();
-        f.write_str(&words.collect::<Vec<_>>().join(" "))?;
-        self.path.as_ref().map_or(Ok(()), |path| write!(f, " ({})", path.display()))
-    }
-}
 
 /// The error of a library without `MPI_THREAD_FUNNELED`: of several threads of a process the first one calls MPI.
 pub(super) fn without_threads() -> Error {

@@ -5,7 +5,6 @@
 //! quanta. `waiting.rs` defines how a process waits.
 
 mod carrier;
-mod misfits;
 #[cfg(feature = "mpi-dlopen")]
 mod opened;
 #[cfg(feature = "mpi")]
@@ -20,10 +19,10 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use launched::Launched;
+use launched::{Launched, Library, misfits};
 use tracing::debug;
 
-use carrier::{Carrier, Library, Tag};
+use carrier::{Carrier, Tag};
 use waiting::{NAP, Patience, Placement, Waiting};
 
 use super::batch::{halves, pair};
@@ -78,7 +77,16 @@ pub fn start(asked: Option<&Path>, threads: usize) -> Result<Option<Box<dyn Exch
         join(&launched, threads, library, || opened::start(mpi)).map(Some)
     }
     #[cfg(not(feature = "mpi-dlopen"))]
-    Err(Error::new(misfits::cannot_open(&rsmpi::library())))
+    Err(cannot_open(&rsmpi::library()))
+}
+
+/// What is wrong if a library was asked for, and this program opens none.
+#[cfg(not(feature = "mpi-dlopen"))]
+fn cannot_open(library: &Library) -> Error {
+    Error::new(format!(
+        "this replay-analyze was built with {library}, and opens no other MPI: leave out --mpi and REPLAY_MPI, or build it with \
+         the feature mpi-dlopen"
+    ))
 }
 
 /// Joins the other processes through a library that `start` starts.

@@ -8,10 +8,11 @@ use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use mpi_abi::{STATUS_BYTES, Status, THREAD_FUNNELED, VERSION_BYTES};
+use launched::Library;
+use mpi_abi::{STATUS_BYTES, Status, THREAD_FUNNELED, library_version};
 use mpi_library::{in_process, path_of};
 
-use super::carrier::{ABORTED, Carrier, Library, Tag, int, number, without_threads};
+use super::carrier::{ABORTED, Carrier, Tag, int, number, without_threads};
 use crate::error::Error;
 use crate::exchange::Batch;
 use crate::int::to_usize;
@@ -51,7 +52,11 @@ pub(super) fn open(name: &Path) -> Result<(Mpi, Library), String> {
         found.map_err(|missing| format!("it has no {}", missing.to_string_lossy())).and_then(|mpi| {
             let path = path_of(mpi.init_thread as *const () as usize);
             beside_linked(&path)?;
-            Ok((mpi, Library { version: version(&mpi), path: Some(path) }))
+            // SAFETY: there is room for any version.
+            let version = library_version(|text, length| unsafe {
+                (mpi.get_library_version)(text, length);
+            });
+            Ok((mpi, Library { version, path: Some(path) }))
         });
     if usable.is_err() {
         // SAFETY: nothing of the library is used any more.
@@ -73,15 +78,6 @@ fn beside_linked(path: &Path) -> Result<(), String> {
         "this replay-analyze is linked with {}, and two MPIs do not fit into one process; take one that is linked with none",
         linked.display()
     ))
-}
-
-/// What the library says of itself. That can be asked before MPI is started (MPI 4.1, 9.1.1).
-fn version(mpi: &Mpi) -> String {
-    let (mut text, mut length) = (vec![0_u8; VERSION_BYTES], 0);
-    // SAFETY: there is room for any version.
-    unsafe { (mpi.get_library_version)(text.as_mut_ptr().cast(), &raw mut length) };
-    text.truncate(number(length));
-    String::from_utf8_lossy(&text).trim_end_matches('\0').to_owned()
 }
 
 /// The processes that were started together.

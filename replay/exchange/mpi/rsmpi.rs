@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
 
+use launched::Library;
 use mpi::Threading;
 use mpi::datatype::Equivalence;
 use mpi::environment::Universe;
@@ -14,7 +15,7 @@ use mpi::request::Request;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Source};
 
-use super::carrier::{ABORTED, Carrier, Library, Tag, int, number, without_threads};
+use super::carrier::{ABORTED, Carrier, Tag, int, number, without_threads};
 use crate::error::Error;
 use crate::exchange::Batch;
 

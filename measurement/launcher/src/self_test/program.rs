@@ -5,8 +5,8 @@
 use super::expected::{BYTES, DELAY, LARGE_BYTES, OPERATIONS, ROUNDS};
 use crate::Error;
 use crate::report::complain;
-use launched::Launched;
-use mpi_abi::VERSION_BYTES;
+use launched::{Launched, misfits};
+use mpi_abi::library_version;
 use mpi_library::{Library, Search, in_process, path_of};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs;
@@ -72,39 +72,31 @@ fn carry_out(launched: &Launched, introduction: &Path) -> Result<(), Failure> {
     let asked = site::variable("REPLAY_MPI").map(PathBuf::from);
     let search = Search { launched, asked: asked.as_deref(), by: "REPLAY_MPI" };
     let (mpi, path) = search.open(open).map_err(Failure::OfAll)?;
+    let library = launched::Library { version: mpi.version(), path: Some(path) };
+    if let Some(problem) = misfits::before_start(launched, &library) {
+        return Err(Failure::OfAll(problem));
+    }
     // SAFETY: MPI takes no arguments of the program if there are null pointers in their place.
     unsafe { (mpi.init)(null_mut(), null_mut()) };
     let (rank, size) = mpi.rank_and_size();
     let result = match size {
-        ..2 => Err(Failure::OfAll(alone(launched, &mpi.version(), &path))),
+        ..2 if launched.processes == Some(1) => Err(Failure::OfAll(super::NO_LAUNCHER.to_owned())),
+        ..2 => Err(Failure::OfAll(misfits::alone(launched, &library))),
         _ => mpi
             .exchange(rank, size)
             .map_err(|what| Failure::OfRank(format!("rank {rank} of the self-test: {what}"))),
     };
-    let version = mpi.version();
     // SAFETY: MPI was started, and all requests are complete.
     unsafe { (mpi.finalize)() };
     result?;
     if rank == 0 {
-        let text = format!("{version}\n{}\n{size}\n", path.display());
+        let path = library.path.as_deref().unwrap_or(Path::new("")).display();
+        let text = format!("{}\n{path}\n{size}\n", library.name());
         let written =
             fs::write(introduction, text).map_err(|cause| Error::io(introduction, "write the file", cause));
         written.map_err(|error| Failure::OfRank(error.to_string()))?;
     }
     Ok(())
-}
-
-/// What is wrong if the library knows of no other process.
-fn alone(launched: &Launched, version: &str, path: &Path) -> String {
-    if launched.processes == Some(1) {
-        return super::NO_LAUNCHER.to_owned();
-    }
-    format!(
-        "{}, but each is alone: it belongs to another MPI than the library, {version} ({}); use that MPI's mpirun, or name the library \
-         of this one with REPLAY_MPI",
-        launched.in_words(),
-        path.display()
-    )
 }
 
 /// Opens a library. Its functions are those that a program would call that is linked with it: the recorder's in front of them.
@@ -139,15 +131,11 @@ impl Mpi {
         (rank, size)
     }
 
-    /// What the library says of itself, up to the first comma.
     fn version(&self) -> String {
-        let (mut text, mut length) = (vec![0_u8; VERSION_BYTES], 0);
         // SAFETY: there is room for any version.
-        unsafe { (self.get_library_version)(text.as_mut_ptr().cast(), &raw mut length) };
-        text.truncate(usize::try_from(length).unwrap_or(0));
-        let text = String::from_utf8_lossy(&text);
-        let words = text.lines().next().unwrap_or_default().split([',', '\0']).next().unwrap_or_default();
-        words.split_whitespace().collect::<Vec<_>>().join(" ")
+        library_version(|text, length| unsafe {
+            (self.get_library_version)(text, length);
+        })
     }
 
     /// All messages and operations; fails with what is not as it must be.

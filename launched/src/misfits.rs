@@ -1,14 +1,12 @@
 //! Launchers that do not fit the MPI library, in words (site 2.5).
 
-use launched::{Launched, Launcher};
-
-use super::carrier::Library;
+use crate::{Launched, Launcher, Library};
 
 /// How `srun` is told which MPI it starts.
 const SRUN: &str = "use srun --mpi=pmix for Open MPI, --mpi=pmi2 for MPICH and Intel MPI; srun --mpi=list tells which there are";
 
 /// What is wrong, if it is clear that the library would end the job when it is started.
-pub(super) fn before_start(launched: &Launched, library: &Library) -> Option<String> {
+pub fn before_start(launched: &Launched, library: &Library) -> Option<String> {
     match launched.launcher {
         Launcher::Srun if library.is_open_mpi() => Some(without_mpi(launched)),
         Launcher::Pmi if library.is_open_mpi() && launched.is_slurm_step => {
@@ -25,7 +23,7 @@ pub(super) fn before_start(launched: &Launched, library: &Library) -> Option<Str
 }
 
 /// What is wrong if each process of a launcher is alone.
-pub(super) fn alone(launched: &Launched, library: &Library) -> String {
+pub fn alone(launched: &Launched, library: &Library) -> String {
     if launched.launcher == Launcher::Srun {
         return without_mpi(launched);
     }
@@ -41,15 +39,6 @@ pub(super) fn alone(launched: &Launched, library: &Library) -> String {
     format!(
         "{}, but each is alone: it belongs to another MPI than {which}, {library}; {fitting}",
         launched.in_words()
-    )
-}
-
-/// What is wrong if a library was asked for, and this program opens none.
-#[cfg(not(feature = "mpi-dlopen"))]
-pub(super) fn cannot_open(library: &Library) -> String {
-    format!(
-        "this replay-analyze was built with {library}, and opens no other MPI: leave out --mpi and REPLAY_MPI, or build it with \
-         the feature mpi-dlopen"
     )
 }
 

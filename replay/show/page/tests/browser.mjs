@@ -21,7 +21,8 @@ after(async () => browser?.close());
 export async function open(address, { isStatic = false, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  // Far more than any step needs: machines of tests are shared.
+  page.setDefaultTimeout(60_000);
   const complaints = [];
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) complaints.push(message.text()); });
   page.on("pageerror", (error) => complaints.push(String(error)));

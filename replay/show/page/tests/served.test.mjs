@@ -11,7 +11,7 @@ test("zoom outside of windows goes to single messages of the trace", { skip }, a
   const address = process.env.SERVED;
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   const [complaints, asked] = [[], []];
   page.on("console", (message) => { if (["error", "warning"].includes(message.type()) && !message.text().includes("favicon") && !message.text().includes("404")) complaints.push(message.text()); });
   page.on("pageerror", (error) => complaints.push(String(error)));

@@ -18,10 +18,6 @@ EXPERIMENT=${EXPERIMENT:?the experiment directory is missing: qsub -v EXPERIMENT
 LAUNCHER=(mpiexec)
 # LAUNCHER=(mpiexec --ppn 8 --depth 16 --cpu-bind depth)    # PALS, on Cray systems
 
-# Complete a recording that was killed with its job.
-if [ -d "$EXPERIMENT/recording" ]; then
-    replay-record --finish "$EXPERIMENT"
-fi
-
-# The summary is printed, the report is $EXPERIMENT/trace.cubex.
-"${LAUNCHER[@]}" replay-analyze --threads "${OMP_NUM_THREADS:-1}" "$EXPERIMENT"
+# A recording that was killed with its job is completed first. The summary is printed, the report is
+# $EXPERIMENT/trace.cubex.
+"${LAUNCHER[@]}" replay-analyze --finish --threads "${OMP_NUM_THREADS:-1}" "$EXPERIMENT"

@@ -15,11 +15,7 @@ EXPERIMENT=${1:?the experiment directory is missing: sbatch slurm-analyze.sh DIR
 # module load openmpi replay
 # export SLURM_MPI_TYPE=pmix     # for Open MPI; pmi2 for MPICH and Intel MPI
 
-# Complete a recording that was killed with its job.
-if [ -d "$EXPERIMENT/recording" ]; then
-    replay-record --finish "$EXPERIMENT"
-fi
-
-# The summary is printed, the report is $EXPERIMENT/trace.cubex.
+# A recording that was killed with its job is completed first. The summary is printed, the report is
+# $EXPERIMENT/trace.cubex.
 threads=${SLURM_CPUS_PER_TASK:-1}
-srun --cpus-per-task="$threads" --cpu-bind=cores replay-analyze --threads "$threads" "$EXPERIMENT"
+srun --cpus-per-task="$threads" --cpu-bind=cores replay-analyze --finish --threads "$threads" "$EXPERIMENT"

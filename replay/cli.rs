@@ -310,6 +310,10 @@ pub(crate) struct Cli {
     #[arg(long)]
     pub(crate) strict: bool,
 
+    /// Complete the recording first, if it was not: its program was killed together with replay-record
+    #[arg(long, hide_short_help = true)]
+    pub(crate) finish: bool,
+
     /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,

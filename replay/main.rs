@@ -7,6 +7,7 @@
 )]
 
 mod cli;
+mod finish;
 mod scout;
 
 use std::fs::File;
@@ -125,7 +126,9 @@ fn main() -> ExitCode {
     }
     let progress = if speaks && !cli.quiet { Progress::on_stderr(cli.verbose) } else { Progress::silent() };
     let mut progress = progress.of(exchange.worker(), 0);
-    match analyze(&options, exchange.as_mut(), &mut progress) {
+    let completed =
+        if cli.finish { finish::complete(&options.experiment, exchange.as_mut()) } else { Ok(()) };
+    match completed.and_then(|()| analyze(&options, exchange.as_mut(), &mut progress)) {
         Ok(outcome) => {
             let is_lost = outcome.summary.is_some_and(|summary| !say(&cli, &summary));
             if is_lost || cli.strict && outcome.lacks_data { REPORT_ONLY.into() } else { ExitCode::SUCCESS }

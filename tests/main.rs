@@ -59,6 +59,7 @@ mod show;
 mod site_defaults;
 mod structure;
 mod support;
+mod unfinished; // recordings that the analyzer has completed first
 mod what_if;
 mod what_if_forms; // run times under other conditions that are known in closed form
 mod work_by_counters;

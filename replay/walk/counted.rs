@@ -9,6 +9,7 @@ use patterns::{Metric, Source, Unit};
 use super::counters::NAMES;
 use super::process::ProcessWalk;
 use crate::findings::Finding;
+use crate::int::truncated;
 use crate::kept::kept;
 use crate::severity::amount;
 
@@ -99,6 +100,18 @@ impl ReportedCounters {
     }
 }
 
+/// Returns what a value counts, a real number in millionths; `None` for one that counts nothing.
+fn count(value: MetricValue) -> Option<u64> {
+    match value.kind {
+        ValueType::UINT64 | ValueType::INT64 => Some(value.bits),
+        ValueType::DOUBLE => {
+            let count = f64::from_bits(value.bits) * 1e6;
+            (count >= 0.0).then(|| truncated(count.round()).unsigned_abs())
+        }
+        _ => None,
+    }
+}
+
 /// The last values of the counters of a thread that count since its begin, by class and place.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct LastValues {
@@ -133,14 +146,13 @@ impl ProcessWalk<'_> {
         let row = state.stack.last().filter(|_| state.counts(state.now)).map(|frame| frame.row);
         let mut goes_back = None;
         for (at, (value, place)) in values.iter().zip(&known.places[class]).enumerate() {
-            let is_whole = matches!(value.kind, ValueType::UINT64 | ValueType::INT64);
-            let Some(Place { counter, since }) = place.filter(|_| is_whole) else { continue };
+            let Some((Place { counter, since }, count)) = place.zip(count(value)) else { continue };
             let counted = match since {
-                CountsSince::ValueBefore => value.bits,
+                CountsSince::ValueBefore => count,
                 CountsSince::Begin => {
-                    let last = state.last_values.get_or_insert_default().replace((class, at), value.bits);
+                    let last = state.last_values.get_or_insert_default().replace((class, at), count);
                     let Some(last) = last else { continue };
-                    let Some(counted) = value.bits.checked_sub(last) else {
+                    let Some(counted) = count.checked_sub(last) else {
                         goes_back = Some(counter);
                         continue;
                     };
@@ -222,6 +234,17 @@ mod tests {
     #[test]
     fn metrics_of_other_sources_than_threads_are_not_read() {
         assert_eq!(ReportedCounters::find(&definitions(&[("power", "W", counting(0))], false)), None);
+    }
+
+    #[test]
+    fn real_numbers_count_in_millionths() {
+        let of = |value: f64| count(MetricValue { kind: ValueType::DOUBLE, bits: value.to_bits() });
+        assert_eq!([of(0.25), of(2e-7), of(1e30)], [Some(250_000), Some(0), Some(i64::MAX.unsigned_abs())]);
+        assert_eq!(
+            [of(-1.0), of(f64::NAN), count(MetricValue { kind: ValueType::FLOAT, bits: 1 })],
+            [None; 3]
+        );
+        assert_eq!(count(MetricValue { kind: ValueType::INT64, bits: 7 }), Some(7));
     }
 
     #[test]

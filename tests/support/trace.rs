@@ -36,10 +36,15 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// Whether there are values of cycles, beside those of instructions.
-    pub(crate) fn has_cycles(&self) -> bool {
-        let mut events = self.streams.iter().flat_map(|stream| &stream.events);
-        events.any(|(_, step)| matches!(step, Step::Metric(MetricClass::Cycles, _)))
+    /// The classes of metrics that it has, by their references: instructions at least, and all before one that has values.
+    pub(crate) fn metric_classes(&self) -> &'static [MetricClass] {
+        let events = self.streams.iter().flat_map(|stream| &stream.events);
+        let class = |(_, step): &(u64, Step)| match step {
+            Step::Metric(class, _) => Some(*class as usize),
+            _ => None,
+        };
+        let last = events.filter_map(class).max().unwrap_or(0);
+        &[MetricClass::Instructions, MetricClass::Cycles, MetricClass::Joules][..=last]
     }
 }
 
@@ -85,6 +90,19 @@ pub(crate) struct Context {
 pub(crate) enum MetricClass {
     Instructions,
     Cycles,
+    /// Real numbers, of which those of scripts are half a joule more than they say.
+    Joules,
+}
+
+impl MetricClass {
+    /// The name and the unit of its metric.
+    pub(crate) fn name_and_unit(self) -> [&'static str; 2] {
+        match self {
+            MetricClass::Instructions => ["PAPI_TOT_INS", "#"],
+            MetricClass::Cycles => ["PAPI_TOT_CYC", "#"],
+            MetricClass::Joules => ["energy", "J"],
+        }
+    }
 }
 
 /// Kind of a stream of events.

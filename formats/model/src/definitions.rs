@@ -204,12 +204,12 @@ pub struct MetricMember {
     pub counts: Option<Counting>,
 }
 
-/// Values that are whole numbers and count.
+/// Values that count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counting {
     /// Since when.
     pub since: CountsSince,
-    /// The power of ten of the unit in which they count.
+    /// The power of ten of the unit in which they count: whole numbers, and millionths of real ones.
     pub exponent: i64,
 }
 

@@ -256,11 +256,16 @@ impl Resolver {
                     16 | 32 => Some(CountsSince::ValueBefore),
                     _ => None,
                 };
-                let is_whole = matches!(value_type, ValueType::UINT64 | ValueType::INT64);
+                let digits = match value_type {
+                    ValueType::UINT64 | ValueType::INT64 => Some(0),
+                    ValueType::DOUBLE => Some(6),
+                    _ => None,
+                };
                 // Any base to the power of 0 is 1; OTF2_Base: 1 decimal.
                 let is_decimal = base == 1 || exponent == 0;
-                let counts =
-                    since.filter(|_| is_whole && is_decimal).map(|since| Counting { since, exponent });
+                let exponent = digits.and_then(|digits| exponent.checked_sub(digits));
+                let counting = |(since, exponent)| Counting { since, exponent };
+                let counts = since.zip(exponent).filter(|_| is_decimal).map(counting);
                 let member = MetricMember { name: self.string(name)?, unit: self.string(unit)?, counts };
                 define(&mut self.done.metric_members, reference, member)
             }
@@ -487,7 +492,7 @@ mod tests {
                 counting(CountsSince::Begin, 0),
                 counting(CountsSince::Begin, 1),
                 None,
-                None,
+                counting(CountsSince::Begin, -6),
                 counting(CountsSince::ValueBefore, -9)
             ]
         );

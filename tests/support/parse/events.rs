@@ -114,6 +114,7 @@ pub(super) fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
         }
         "metric" => Step::Metric(MetricClass::Instructions, words.number("value")?),
         "cycles" => Step::Metric(MetricClass::Cycles, words.number("value")?),
+        "joules" => Step::Metric(MetricClass::Joules, words.number("value")?),
         "param" => Step::Parameter(words.word("parameter")?.to_owned(), words.number("value")?),
         _ => return Err(format!("unknown event {word}")),
     })

@@ -106,19 +106,18 @@ impl Names {
         for &name in &self.parameters {
             define(archive, Definition::Parameter { reference: name, name, parameter_type: 2 });
         }
-        let names =
-            if trace.has_cycles() { &["PAPI_TOT_INS", "PAPI_TOT_CYC"][..] } else { &["PAPI_TOT_INS"] };
-        for (reference, name) in (0..).zip(names) {
+        for (reference, &class) in (0..).zip(trace.metric_classes()) {
+            let [name, unit] = class.name_and_unit();
             let member = Definition::MetricMember {
                 reference,
-                name: self.string_of[*name],
+                name: self.string_of[name],
                 description: 0,
                 metric_type: 0,
                 metric_mode: 0,
-                value_type: ValueType::UINT64,
+                value_type: if class == MetricClass::Joules { ValueType::DOUBLE } else { ValueType::UINT64 },
                 base: 1,
                 exponent: 0,
-                unit: self.string_of["#"],
+                unit: self.string_of[unit],
             };
             define(archive, member);
             let members = [reference];

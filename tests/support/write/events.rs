@@ -255,12 +255,16 @@ fn of_file(event: &OfFile, handle: u32) -> Event<'static> {
     }
 }
 
-/// The metric values that a script can record; an event borrows its list.
-static VALUES: [[MetricValue; 1]; 64] = {
-    let mut values = [[MetricValue { kind: ValueType::UINT64, bits: 0 }]; 64];
+/// The metric values that a script can record, whole numbers and real ones, which are half more; an event borrows its list.
+static VALUES: [[[MetricValue; 1]; 64]; 2] = {
+    let mut values = [
+        [[MetricValue { kind: ValueType::UINT64, bits: 0 }]; 64],
+        [[MetricValue { kind: ValueType::DOUBLE, bits: 0 }]; 64],
+    ];
     let mut at = 0;
-    while at < values.len() {
-        values[at][0].bits = at as u64;
+    while at < 64 {
+        values[0][at][0].bits = at as u64;
+        values[1][at][0].bits = (at as f64 + 0.5).to_bits();
         at += 1;
     }
     values
@@ -292,7 +296,8 @@ fn threading(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'static>> 
             measurement_mode: if *on { MeasurementMode::ON } else { MeasurementMode::OFF },
         },
         Step::Metric(class, value) => {
-            let values = VALUES.get(*value as usize).expect("a metric value below 64");
+            let of_kind = &VALUES[usize::from(*class == MetricClass::Joules)];
+            let values = of_kind.get(*value as usize).expect("a metric value below 64");
             Event::Metric { metric: *class as u32, metric_values: values.as_slice().into() }
         }
         _ => return None,

@@ -100,11 +100,11 @@ impl Names {
             self.string(&file);
         }
         let of_places = ["machine", "node", "master thread", "worker thread", "stream", "values"];
-        for text in of_places.into_iter().chain(["PAPI", "PAPI_TOT_INS", "#", "MPI-IO", "POSIX", "ISOC"]) {
+        for text in of_places.into_iter().chain(["PAPI", "MPI-IO", "POSIX", "ISOC"]) {
             self.string(text);
         }
-        if trace.has_cycles() {
-            self.string("PAPI_TOT_CYC");
+        for text in trace.metric_classes().iter().flat_map(|class| class.name_and_unit()) {
+            self.string(text);
         }
         for rank in 0..processes(trace) {
             self.string(&format!("MPI Rank {rank}"));

@@ -152,6 +152,8 @@ impl Job {
             causes: options.causes,
             file_model: options.io_model.is_wanted(),
             off_cpu: trace.switches.is_some(),
+            // It is known of the whole run only.
+            memory: options.focus.is_empty() && trace.tells_memory(),
             counters: trace.reported_counters.as_ref(),
             interfaces: trace.definitions.regions.iter().any(model::accelerators::is_of_accelerator),
             streams: trace.accelerators.is_some(),

@@ -133,6 +133,8 @@ pub struct Parts<'a> {
     pub file_model: bool,
     /// When threads were off the processor, as the trace tells it.
     pub off_cpu: bool,
+    /// How much memory processes had in use, as the trace tells it.
+    pub memory: bool,
     /// Counters of the trace.
     pub counters: Option<&'a ReportedCounters>,
     /// Functions of the interfaces of accelerators.
@@ -233,6 +235,8 @@ pub struct Metrics {
     pub file_model: Option<FileModelMetrics>,
     /// Those of time off the processor, by [`MEMBERS`]; `None` if the trace does not tell it, or the reference is followed.
     pub off_cpu: Option<[MetricId; MEMBERS.len()]>,
+    /// `memory`; `None` if the trace does not tell it, only a part of the run counts, or the reference is followed.
+    pub memory: Option<MetricId>,
     /// Those of counters of the trace, in the order of [`ReportedCounters::metrics`]; `None` if it has none, or the reference is
     /// followed.
     pub counters: Option<Vec<MetricId>>,
@@ -310,6 +314,9 @@ impl Metrics {
         }
         if !has_off_cpu {
             list.retain(|metric| patterns::metrics_of_off_cpu().all(|it| it.id != metric.id));
+        }
+        if !parts.memory {
+            list.retain(|metric| patterns::metrics_of_memory().all(|it| it.id != metric.id));
         }
         if !parts.interfaces {
             list.retain(|metric| patterns::metrics_of_interfaces().all(|it| it.id != metric.id));
@@ -408,6 +415,7 @@ impl Metrics {
             file_bytes_of_system: ["io_bytes_os_read", "io_bytes_os_written"].map(beyond_reference),
             file_model: FileModelMetrics::new(position),
             off_cpu: off_cpu(position),
+            memory: position("memory"),
             counters,
             instructions_and_cycles,
             streams: StreamMetrics::new(position),

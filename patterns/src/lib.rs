@@ -157,6 +157,11 @@ pub fn metrics_of_off_cpu() -> impl Iterator<Item = Metric> {
     metric_tree::of_off_cpu()
 }
 
+/// The metrics that are only there if a trace tells how much memory processes had in use.
+pub fn metrics_of_memory() -> impl Iterator<Item = Metric> {
+    metric_tree::of_memory()
+}
+
 /// The metrics that are only there if a trace has functions of CUDA, HIP or OpenCL.
 pub fn metrics_of_interfaces() -> impl Iterator<Item = Metric> {
     metric_tree::of_interfaces()

@@ -69,6 +69,11 @@ fn attributes(
         attributes.push(Attribute::new("Replay::Clock correction", text));
     }
     attributes.extend(efficiency.iter().flat_map(RunFacts::attributes));
+    // Of a part of the run, and of one that is only predicted, it is not known.
+    let energy = trace.energy().filter(|_| focus.is_none() && scenario.is_none());
+    if let Some((joules, _)) = energy.filter(|_| trace.semantics.replays_all_of_mpi()) {
+        attributes.push(Attribute::new("Replay::Energy", format!("{joules:.3}")));
+    }
     attributes
 }
 

@@ -269,6 +269,8 @@ pub struct Summary {
     pub not_recorded: f64,
     /// Whether threads were idle.
     pub has_idle: bool,
+    /// The energy that all nodes have taken, in joules, and how many nodes; `None` if it is not known.
+    pub energy: Option<(f64, usize)>,
     /// Their time in MPI calls.
     pub mpi: f64,
     /// Their waiting time.
@@ -447,6 +449,13 @@ impl fmt::Display for Summary {
         }
         for Doubt { title, seconds, of, .. } in &self.doubts {
             writeln!(f, "  {:5.1} %  {seconds:12.6} s  of {title}", percent(*seconds, *of))?;
+        }
+        if let Some((joules, nodes)) = self.energy {
+            let (plural, all) = if nodes == 1 { ("", "that node") } else { ("s", "these nodes") };
+            writeln!(
+                f,
+                "\nEnergy: {joules:.0} J of {nodes} node{plural}, from MPI_Init to MPI_Finalize, with all else on {all}"
+            )?;
         }
         if self.coverage.total() > 0 {
             writeln!(f, "\nCoverage: {analysed:.1} % of the MPI time was analysed for wait states")?;

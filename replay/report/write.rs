@@ -327,7 +327,9 @@ fn summarize(
     let are_counters_known = efficiency.as_ref().map_or([false; 2], |run| {
         [run.instructions, run.cycles].map(|count| are_complete && count.is_some())
     });
+    let energy = trace.energy().filter(|_| focus.is_none() && scenario.is_none());
     Summary {
+        energy,
         run: seconds(total(run_times.iter().map(|times| times.run)).into()),
         has_idle: culprits.has_idle_threads(),
         not_recorded: seconds(total(run_times.iter().map(|times| times.off)).into()),

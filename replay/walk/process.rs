@@ -420,12 +420,26 @@ impl<'t> ProcessWalk<'t> {
         }
     }
 
+    /// Adds the memory that the process had in use, at the root of its call paths.
+    fn add_memory(&mut self) {
+        let Some(metric) = self.metrics.memory.filter(|_| !self.tree.paths().is_empty()) else { return };
+        let definitions = &self.trace.definitions.locations;
+        let of_thread =
+            |thread| definitions[self.trace.locations[self.location(thread)].definition].resident_bytes;
+        let Some(bytes) = (0..self.threads.len()).filter_map(of_thread).max() else { return };
+        // Parents come before their children, so the first path is a root.
+        let severities = &mut self.threads[0].severities;
+        let row = severities.row(PathId::default());
+        severities.add(metric, row, amount(bytes));
+    }
+
     /// Returns the results, once all regions are closed.
     pub(super) fn finish(mut self) -> Walked {
         self.drop_tasks();
         self.match_locks();
         self.check_open_epochs();
         self.check_counters();
+        self.add_memory();
         settle_files(&mut self.operations);
         self.drop_transfers();
         self.drop_requests();

@@ -38,8 +38,9 @@ mod scan; // programs are measured, and their traces analysed, by the command li
 mod self_test; // an installation tests itself with each MPI, and says what is not as it must be
 mod stripped; // a program without symbols has functions and calls that are told apart
 mod support;
-mod waits;
-mod workers; // what is predicted for other numbers of workers of a master is what they take // wait states have the size, place and cause that the programs give them
+mod usage; // memory and energy
+mod waits; // wait states have the size, place and cause that the programs give them
+mod workers; // what is predicted for other numbers of workers of a master is what they take
 
 #[path = "../blind/mod.rs"]
 mod blind; // the first culprit of a summary is the rank and the place that a seed has delayed

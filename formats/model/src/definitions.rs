@@ -59,6 +59,8 @@ pub struct SystemTreeNode {
     pub class: String,
     /// Position in [`Definitions::system_tree`]; `None` at a root.
     pub parent: Option<usize>,
+    /// Energy that the run has taken, in microjoules, if it is known ([`crate::usage::MICROJOULES`]).
+    pub microjoules: Option<u64>,
 }
 
 /// A process or an accelerator context.
@@ -85,6 +87,8 @@ pub struct Location {
     pub events: u64,
     /// Position in [`Definitions::location_groups`].
     pub group: usize,
+    /// The most memory that its process had in use, in bytes, if it is known ([`crate::usage::RESIDENT_BYTES`]).
+    pub resident_bytes: Option<u64>,
 }
 
 /// A function or another stretch of code that is entered and left.

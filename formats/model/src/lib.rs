@@ -3,8 +3,8 @@
 //! Plain data that every other crate of the workspace agrees on: the numbers that OTF2 gives to paradigms,
 //! roles and operations ([`enumerations`]), the functions of MPI ([`mpi`]), the definitions of a trace with
 //! all references resolved ([`Definitions`]), the arithmetic of its clock ([`time`]), the attributes that
-//! mark gaps in a trace ([`attributes`]), the metrics of time off the processor ([`off_cpu`]), and the regions of
-//! accelerators ([`accelerators`]).
+//! mark gaps in a trace ([`attributes`]), the metrics of time off the processor ([`off_cpu`]), what a run has used of
+//! the machine ([`usage`]), and the regions of accelerators ([`accelerators`]).
 //!
 //! Deliberately absent: files, byte orders, threads, and everything that only one analysis needs.
 
@@ -16,6 +16,7 @@ pub mod mpi;
 pub mod off_cpu;
 pub mod table;
 pub mod time;
+pub mod usage;
 
 pub use definitions::{
     CallingContext, CartDimension, CartTopology, Communicator, Counting, CountsSince, Definitions,

@@ -2,17 +2,17 @@
 //!
 //! Definitions precede what refers to them, as the format demands; so parents precede children and there are
 //! no cycles. An exact repetition of a definition is accepted, one that contradicts an earlier definition is
-//! refused. Kinds that no analysis uses (properties, metrics for other locations, …) are skipped.
+//! refused. Kinds that no analysis uses (other properties, metrics for other locations, …) are skipped.
 
 use crate::Error;
 use crate::definition::Definition;
 use crate::definition_cursor::DefinitionCursor;
 use crate::field::UNDEFINED;
-use crate::value::ValueType;
+use crate::value::{Value, ValueType};
 use model::{
     CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Counting, CountsSince,
     Definitions, FileHandle, FileProperty, Group, InterruptGenerator, Location, LocationGroup, Members,
-    MetricClass, MetricMember, Region, SystemTreeNode, Table, Window,
+    MetricClass, MetricMember, Region, SystemTreeNode, Table, Window, usage,
 };
 
 /// Reads all records of the global definitions.
@@ -44,6 +44,10 @@ struct Resolver {
     source_lines: Table<(String, u32)>,
     dimensions: Table<CartDimension>,
     topologies: Table<CartTopology>,
+    /// Positions in the system tree, and energy; a definition that comes again has none of it.
+    energy: Vec<(usize, u64)>,
+    /// Positions of locations, and memory of their processes.
+    memory: Vec<(usize, u64)>,
     /// Bytes of text that may still be copied.
     room: usize,
 }
@@ -93,8 +97,15 @@ impl Resolver {
                     name: self.string(name)?,
                     class: self.string(class_name)?,
                     parent: optional(&self.done.system_tree, parent, "parent")?,
+                    microjoules: None,
                 };
                 define(&mut self.done.system_tree, reference, node)
+            }
+            Definition::SystemTreeNodeProperty { system_tree_node, name, value } => {
+                let number = self.number(usage::MICROJOULES, (name, value));
+                let at = self.done.system_tree.position(system_tree_node.into()).filter(|_| number.is_some());
+                self.energy.extend(at.zip(number));
+                Ok(())
             }
             Definition::LocationGroup {
                 reference,
@@ -121,8 +132,15 @@ impl Resolver {
                     kind: location_type,
                     events: number_of_events,
                     group: required(&self.done.location_groups, location_group, "location group")?,
+                    resident_bytes: None,
                 };
                 define(&mut self.done.locations, reference, location)
+            }
+            Definition::LocationProperty { location, name, value } => {
+                let number = self.number(usage::RESIDENT_BYTES, (name, value));
+                let at = self.done.locations.position(location).filter(|_| number.is_some());
+                self.memory.extend(at.zip(number));
+                Ok(())
             }
             Definition::Region {
                 reference,
@@ -330,6 +348,12 @@ impl Resolver {
         define(&mut self.done.communicators, reference, communicator)
     }
 
+    /// The value of a property, if it has this name and is a number.
+    fn number(&self, wanted: &str, (name, value): (u32, Value)) -> Option<u64> {
+        let is_wanted = self.done.strings.find(name.into()).is_some_and(|name| name == wanted);
+        (is_wanted && value.kind == ValueType::UINT64).then_some(value.bits)
+    }
+
     /// The text of a string reference; an undefined reference is the empty text.
     fn string(&mut self, reference: u32) -> Result<String, Problem> {
         let at = optional(&self.done.strings, reference, "string")?;
@@ -353,6 +377,12 @@ impl Resolver {
         done.is_clock_defined = self.clock.is_some();
         done.clock = self.clock.unwrap_or_default();
         done.topologies = self.topologies.iter().cloned().collect();
+        for (at, microjoules) in self.energy {
+            done.system_tree.get_mut(at).into_iter().for_each(|it| it.microjoules = Some(microjoules));
+        }
+        for (at, bytes) in self.memory {
+            done.locations.get_mut(at).into_iter().for_each(|it| it.resident_bytes = Some(bytes));
+        }
         done
     }
 }

@@ -7,6 +7,7 @@
 //! | `call`, `hooks`, `regions`, `instrumented`, `sampling` | sources of events: MPI calls, named regions, instrumented functions, samples |
 //! | `off_cpu` | when threads were not running, and what they have used of the machine |
 //! | `counters` | counters of the processor and of the kernel at events |
+//! | `energy` | what nodes have taken |
 //! | `openmp`, `posix`, `stdio` | likewise: constructs of OpenMP, files and streams of the C library |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | counts instead of events if the program is profiled |
@@ -30,6 +31,7 @@ mod communicators;
 mod counters;
 mod counts;
 mod datatypes;
+mod energy;
 mod events;
 mod files;
 mod filter;

@@ -19,6 +19,7 @@ use crate::call::Call;
 use crate::clock;
 use crate::communicators::{MYSELF, WORLD};
 use crate::counters;
+use crate::energy;
 use crate::events::Events;
 use crate::inside::Guarded;
 use crate::iterations;
@@ -420,6 +421,7 @@ fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u6
     let entered = thread::here().and_then(Guarded::lock);
     synchronize::calibrate(process);
     synchronize::measure(process);
+    energy::begin(process);
     let Some(mut thread) = entered else { return };
     let loaded = begin.min(clock::loaded());
     record::program_begin(&mut thread.events, loaded, arguments.len());

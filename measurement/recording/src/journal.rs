@@ -2,6 +2,7 @@
 //!
 //! A line without its newline was cut off by the end of the process and is passed over.
 
+use crate::energy::EnergyReading;
 use crate::settings::EventRecords;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +70,8 @@ pub enum JournalRecord {
     },
     /// What a thread has used of the machine, as it has ended.
     Usage(ThreadUsage),
+    /// What meters of the host's energy show. Recorded by one process of each host.
+    Energy(EnergyReading),
     /// A thread has become a member of a team of OpenMP for the first time.
     TeamMember {
         /// Its number in the process.

@@ -20,7 +20,7 @@
 //! no events, and its `recording/` becomes `profile.cubex`.
 //!
 //! The crate also holds the tables of all MPI functions, [`mod@functions`], of [`mod@file_functions`], of constructs of OpenMP, [`mod@openmp`],
-//! of [`mod@attributes`], of [`mod@counters`], the class of metrics of [`mod@off_cpu`], and what is known of [`mod@scorep`], and reads filter files, [`mod@filter`], and the system's list of mounted
+//! of [`mod@attributes`], of [`mod@counters`], meters of [`mod@energy`], the class of metrics of [`mod@off_cpu`], and what is known of [`mod@scorep`], and reads filter files, [`mod@filter`], and the system's list of mounted
 //! file systems, [`mod@mounts`].
 
 #![deny(clippy::undocumented_unsafe_blocks)]
@@ -28,6 +28,7 @@
 pub mod attributes;
 pub mod buffer;
 pub mod counters;
+pub mod energy;
 pub mod file_functions;
 pub mod filter;
 pub mod functions;

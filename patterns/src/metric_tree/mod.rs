@@ -12,6 +12,7 @@ mod delays;
 mod file_requests;
 mod files;
 mod imbalance;
+mod memory;
 mod off_cpu;
 mod overlap;
 mod propagation;
@@ -33,6 +34,11 @@ pub(crate) fn of_file_model() -> impl Iterator<Item = Metric> {
 /// The metrics of time off the processor.
 pub(crate) fn of_off_cpu() -> impl Iterator<Item = Metric> {
     off_cpu::METRICS.iter().copied()
+}
+
+/// The metrics of memory.
+pub(crate) fn of_memory() -> impl Iterator<Item = Metric> {
+    memory::METRICS.iter().copied()
 }
 
 /// The metrics of functions of accelerators' interfaces.
@@ -61,6 +67,7 @@ pub(crate) fn metrics() -> impl Iterator<Item = Metric> {
         imbalance::METRICS,
         overlap::METRICS,
         off_cpu::METRICS,
+        memory::METRICS,
         accelerators::STREAMS,
     ];
     lists.into_iter().flatten().copied()

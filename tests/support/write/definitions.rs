@@ -9,7 +9,7 @@ use super::attributes::{ATTRIBUTES, FIRST_ATTRIBUTE, kind};
 use super::names::{CUDA_WINDOW, Names};
 use super::{SELF, TEAM, WORLD, Written, define, processes, team_of};
 use crate::support::regions::properties;
-use crate::support::trace::{Members, Stream, StreamKind, Trace};
+use crate::support::trace::{Members, MetricClass, Stream, StreamKind, Trace};
 
 /// Interfaces of files.
 const PARADIGMS: [&str; 3] = ["MPI-IO", "POSIX", "ISOC"];

@@ -7,7 +7,9 @@ use super::attributes::{attribute, group_of};
 use super::definitions::copying;
 use super::names::Names;
 use super::{Written, team_of};
-use crate::support::trace::{AtWindow, CopyDirection, Message, OfFile, Step, Stream, StreamKind, Trace};
+use crate::support::trace::{
+    AtWindow, CopyDirection, Message, MetricClass, OfFile, Step, Stream, StreamKind, Trace,
+};
 
 impl Names {
     /// The events of a stream with references for names, within the events of the program.

@@ -7,6 +7,7 @@ use super::clock::TraceClock;
 use super::communicators::{LocalNumbers, Numbers, SharedObjects};
 use super::contexts::{Contexts, NO_CONTEXT};
 use super::counters;
+use super::energy::{self, Energy};
 use super::files::{FileAccess, Files};
 use super::members;
 use super::off_cpu;
@@ -54,6 +55,8 @@ pub(crate) struct Content<'a> {
     /// Names of the hosts, and the position of the host of each rank that is known to have one.
     pub(crate) hosts: &'a [String],
     pub(crate) host_of: &'a [Option<u32>],
+    /// The energy that the run has taken, by host.
+    pub(crate) energy: &'a [Option<Energy>],
     /// The counters of threads, in the order of values.
     pub(crate) counters: &'a [CounterDefinition],
     pub(crate) locations: &'a [LocationDefinition],
@@ -233,13 +236,14 @@ fn system_tree(content: &Content<'_>, strings: &mut Strings, records: &mut Defin
             system_tree_domain: domain,
         });
     }
+    energy::define(content.energy, strings, records);
 }
 
 /// The reference of the node of the system tree that stands for the machine.
 const MACHINE_NODE: u32 = 0;
 
 /// Returns the reference of the node of the system tree that stands for a host, by its position.
-fn node_of_host(host: u32) -> u32 {
+pub(super) fn node_of_host(host: u32) -> u32 {
     MACHINE_NODE + 1 + host
 }
 

@@ -6,6 +6,7 @@
 use super::notices::Notices;
 use crate::Error;
 use recording::counters::MOST;
+use recording::energy::EnergyReading;
 use recording::journal::{
     ClockCalibration, ClockOffset, Communicator, CounterDefinition, Descriptor, File, JournalRecord,
     LoopSearch, Module, Mount, NamedFile, ProfileRequest, Region, ThreadUsage, Topology, Window,
@@ -59,6 +60,8 @@ pub(crate) struct Process {
     pub(crate) threads: BTreeMap<u32, Thread>,
     /// What threads have used, by their numbers.
     pub(crate) usage: BTreeMap<u32, ThreadUsage>,
+    /// What meters of its host's energy have shown, if it has read them, in the order of time.
+    pub(crate) energy: Vec<EnergyReading>,
     /// Places in teams of OpenMP, by numbers of threads. Several threads have had one place if there are nested teams.
     pub(crate) places: BTreeMap<u32, u32>,
     /// Sizes of its teams.
@@ -239,6 +242,7 @@ fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
         JournalRecord::Usage(usage) => {
             process.usage.insert(usage.thread, usage);
         }
+        JournalRecord::Energy(reading) => process.energy.push(reading),
         JournalRecord::TeamMember { thread, place } => {
             process.places.insert(thread, place);
         }

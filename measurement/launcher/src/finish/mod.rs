@@ -12,7 +12,7 @@
 //! | say which iterations are recorded, and how long all took | `iterations`, `loop_times` |
 //! | fit the records of events to the tree | `tree`, `distances`, `enter_leave`, `records` |
 //! | end the copy of a running program | `copies` |
-//! | write definitions, and the anchor | `strings`, `archive`, `off_cpu`, `counters`, `metric_class` |
+//! | write definitions, and the anchor | `strings`, `archive`, `off_cpu`, `counters`, `metric_class`, `energy` |
 //! | or, from counts, a report | `profile` |
 //!
 //! Everything before the anchor can be done again after an interruption, with the same result; its input is
@@ -28,6 +28,7 @@ mod contexts;
 mod copies;
 mod counters;
 mod distances;
+mod energy;
 mod enter_leave;
 mod events;
 mod file_systems;

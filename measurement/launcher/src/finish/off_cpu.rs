@@ -50,7 +50,7 @@ fn class(locations: &[LocationDefinition], strings: &mut Strings, records: &mut 
 fn properties(usage: &ThreadUsage) -> [(&'static str, u64); 6] {
     [
         ("Replay::Usage::ProcessorNanoseconds", usage.processor_nanoseconds),
-        ("Replay::Usage::ResidentBytes", usage.resident_bytes),
+        (model::usage::RESIDENT_BYTES, usage.resident_bytes),
         ("Replay::Usage::MinorFaults", usage.minor_faults),
         ("Replay::Usage::MajorFaults", usage.major_faults),
         ("Replay::Usage::VoluntarySwitches", usage.voluntary_switches),

@@ -1,10 +1,11 @@
 //! A run without its events: processes, locations, clock, shared objects and call paths.
 
+use super::energy::Energy;
 use super::journals::{Process, Thread};
 use super::notices::Notices;
 use super::{
-    Summary, anonymous, archive, clock, communicators, contexts, iterations, loop_times, paths, python,
-    strings,
+    Summary, anonymous, archive, clock, communicators, contexts, energy, iterations, loop_times, paths,
+    python, strings,
 };
 use crate::{Error, faults, host};
 use otf2::Anchor;
@@ -62,6 +63,8 @@ pub(super) struct Run<'a> {
     pub(super) hosts: Vec<String>,
     /// By rank.
     pub(super) host_of: Vec<Option<u32>>,
+    /// The energy that the run has taken, by host.
+    pub(super) energy: Vec<Option<Energy>>,
     /// Program and arguments by process.
     pub(super) programs: Vec<Vec<String>>,
     /// Further strings that events refer to, by process.
@@ -92,6 +95,7 @@ pub(super) fn gather<'a>(
     let paths = paths(directory, processes, &places, notices)?;
     let contexts = contexts::merge(processes, &paths, notices);
     let (hosts, host_of) = hosts(processes, first.size);
+    let energy = energy::of_hosts(processes, &hosts);
     let with_journal: BTreeSet<u32> = processes.iter().map(|process| process.rank).collect();
     let silent = (0..first.size).filter(|rank| !with_journal.contains(rank)).collect();
     let died = processes.iter().filter(|process| process.end.is_none()).map(|process| process.rank).collect();
@@ -109,6 +113,7 @@ pub(super) fn gather<'a>(
         contexts,
         hosts,
         host_of,
+        energy,
         programs,
         texts,
         silent,
@@ -200,6 +205,7 @@ pub(super) fn define(
             clock: &run.clock,
             hosts: &run.hosts,
             host_of: &run.host_of,
+            energy: &run.energy,
             counters: processes
                 .iter()
                 .map(|process| &process.counters[..])

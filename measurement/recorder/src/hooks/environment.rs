@@ -4,13 +4,14 @@ use model::CollectiveOp;
 
 use crate::call::Call;
 use crate::communicators::{MYSELF, WORLD};
+use crate::energy;
 use crate::iterations;
 use crate::record;
 use crate::synchronize;
 use crate::volumes::ROOT_NONE;
 use crate::wrappers::Arguments;
 
-/// `MPI_Finalize`. Before it clocks are compared for the last time, the agreement on iterations ends, and what the recorder
+/// `MPI_Finalize`. Before it meters are read and clocks compared for the last time, the agreement on iterations ends, and what the recorder
 /// has of MPI is freed, unless sessions go on.
 pub(crate) fn finalize(
     call: &mut Call,
@@ -20,6 +21,7 @@ pub(crate) fn finalize(
     let begin = call.begin();
     record::collective_begin(&mut call.thread.events, begin);
     let process = call.thread.process;
+    energy::append(process);
     synchronize::measure(process);
     synchronize::calibrate(process);
     iterations::end(&mut call.thread);

@@ -2,6 +2,7 @@
 
 use model::Ticks;
 use rules::{ABSENT, Type};
+use rustc_hash::FxHashMap;
 
 use super::Known;
 use super::bounds::Span;
@@ -13,6 +14,8 @@ use crate::exchange::{Exchange, share};
 use crate::ids::ReportPath;
 use crate::off_cpu::{Time, beyond_others};
 use crate::report_paths::ReportPaths;
+use crate::tools::Tools;
+use crate::trace::Crowding;
 
 /// A call path with what it has caused.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -115,9 +118,15 @@ pub(super) struct CulpritRow {
     when: When,
     /// Of time preempted, blocked; `None` if the trace does not tell it.
     off: [Option<OffExcess>; 2],
+    /// On the node of the rank with most of it; `None` if the trace does not tell it.
+    crowding: Option<Crowding>,
 }
 
 impl CulpritRow {
+    fn of_crowding(&self, number: fn(&Crowding) -> u64) -> i64 {
+        self.crowding.as_ref().map_or(ABSENT, |it| number(it).cast_signed())
+    }
+
     fn off_time(&self, kind: usize) -> i64 {
         self.off[kind].map_or(ABSENT, |off| off.time)
     }
@@ -231,6 +240,18 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
             of: Of::Number(|it| it.off_share(1)),
         },
         Field {
+            name: "threads",
+            kind: Type::Count,
+            about: "threads of the program on the node of the rank with most of it; absent where the trace does not tell its cores",
+            of: Of::Whole(|it| it.of_crowding(|it| it.threads)),
+        },
+        Field {
+            name: "cores",
+            kind: Type::Count,
+            about: "cores on which the system let any of them run",
+            of: Of::Whole(|it| it.of_crowding(|it| it.cores)),
+        },
+        Field {
             name: "long_share",
             kind: Type::Number,
             about: "the share of stretches between calls of MPI with ten times the usual work there",
@@ -271,11 +292,13 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
 
 /// The rows of culprits.
 pub(super) fn rows(
+    tools: &Tools<'_>,
     paths: &ReportPaths,
     (culprits, when, serial): (&[Culprit], &[When], &[bool]),
     masters: &[i64],
-    tells_off: bool,
 ) -> Vec<CulpritRow> {
+    let tells_off = tools.metrics.off_cpu.is_some();
+    let mut crowding: FxHashMap<u32, Option<Crowding>> = FxHashMap::default();
     let row = |((&culprit, &when), &is_serial): ((&Culprit, &When), &bool)| CulpritRow {
         culprit,
         when,
@@ -283,6 +306,9 @@ pub(super) fn rows(
         region: paths.region(culprit.path),
         is_master: masters.contains(&culprit.sum.rank.into()),
         off: [0, 1].map(|kind| culprit.off_excess(kind).filter(|_| tells_off)),
+        crowding: *crowding
+            .entry(culprit.sum.rank)
+            .or_insert_with(|| tools.trace.crowding_of_rank(culprit.sum.rank)),
     };
     culprits.iter().zip(when).zip(serial).map(row).collect()
 }

@@ -214,7 +214,7 @@ pub fn find(
     let of_calls = calls::rows(known.paths, (&in_calls, &waited_for, &master_ranks), exchange)?;
     if exchange.worker() == 0 {
         let found = (&culprits[..], &when[..], &serial[..]);
-        let rows = culprits::rows(known.paths, found, &master_ranks, tools.metrics.off_cpu.is_some());
+        let rows = culprits::rows(tools, known.paths, found, &master_ranks);
         tables.add(&CULPRITS, &rows, &names, &mut totals);
         tables.add(&BY_NODE, &by_node, &names, &mut totals);
         tables.add(&CALLS, &of_calls, &names, &mut totals);

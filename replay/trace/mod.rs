@@ -6,6 +6,7 @@
 
 mod accelerators;
 mod artificial;
+mod crowding;
 mod events;
 mod kinds;
 mod names;
@@ -21,6 +22,7 @@ use rustc_hash::FxHashMap;
 
 pub use self::accelerators::{AcceleratorPart, Accelerators, streams_of};
 pub use self::artificial::Artificial;
+pub use self::crowding::Crowding;
 pub use self::events::{EventPart, EventRole, Partner, WantedEvents};
 use self::kinds::{Context, kind, unify_mpi};
 pub use self::kinds::{RegionKind, WindowCall};
@@ -508,7 +510,14 @@ pub(crate) mod tests {
         group: usize,
         kind: LocationType,
     ) {
-        let new = model::Location { name: String::new(), kind, events: 0, group, resident_bytes: None };
+        let new = model::Location {
+            name: String::new(),
+            kind,
+            events: 0,
+            group,
+            resident_bytes: None,
+            cores: None,
+        };
         definitions.locations.push(reference, new).unwrap();
     }
 

@@ -47,8 +47,8 @@ fn told(ended: &Ended) -> BTreeMap<(String, usize), Told> {
 }
 
 /// Records the program, unless the system does not permit records of switches.
-fn recorded(test: &str, arguments: &[&str]) -> Option<(Subject, Ended)> {
-    let subject = Subject::new(test, "switches/off_cpu.c", 2, arguments)?.option("--off-cpu=on");
+fn recorded(test: &str, ranks: u32, arguments: &[&str]) -> Option<(Subject, Ended)> {
+    let subject = Subject::new(test, "switches/off_cpu.c", ranks, arguments)?.option("--off-cpu=on");
     let ended = subject.run_recorded(Invocation::InFront);
     ended.expect_success();
     if ended.stderr.contains("the system permits no records") {
@@ -105,7 +105,7 @@ fn culprits(summary: &str) -> Vec<String> {
 
 #[test]
 fn rank_beside_others_on_its_processor_is_preempted_and_one_that_sleeps_is_blocked() {
-    let Some((subject, ended)) = recorded("off_cpu_crowded", &["crowded"]) else { return };
+    let Some((subject, ended)) = recorded("off_cpu_crowded", 2, &["crowded"]) else { return };
     let analysis = analyze(&subject.experiment, &subject.folder);
     analysis.expect_success();
     assert_eq!(findings(&subject.experiment), []);
@@ -126,7 +126,7 @@ fn rank_beside_others_on_its_processor_is_preempted_and_one_that_sleeps_is_block
 
 #[test]
 fn rank_that_others_wait_for_since_it_lacks_its_processor_is_advised_to_get_it() {
-    let Some((subject, ended)) = recorded("off_cpu_beside", &["beside"]) else { return };
+    let Some((subject, ended)) = recorded("off_cpu_beside", 2, &["beside"]) else { return };
     let told = told(&ended);
     let [busy, free] = [0, 1].map(|rank| told[&("work".into(), rank)]);
     // Both ranks compute as much. Where there is one processor for both, or others are busy, both lack it.
@@ -138,8 +138,22 @@ fn rank_that_others_wait_for_since_it_lacks_its_processor_is_advised_to_get_it()
 }
 
 #[test]
+fn ranks_that_share_a_processor_while_others_have_their_own_are_advised_to_be_fewer() {
+    let Some((subject, ended)) = recorded("off_cpu_shared", 3, &["shared"]) else { return };
+    let told = told(&ended);
+    let [one, free, other] = [0, 1, 2].map(|rank| told[&("work".into(), rank)]);
+    let shares = |told: Told| told.wall > 1.5 * told.processor;
+    // As above.
+    if free.wall > 1.1 * free.processor || !shares(one) || !shares(other) {
+        return;
+    }
+    let advice = advised(&subject);
+    assert_eq!(advice.first().map(String::as_str), Some("work/crowded"), "{advice:?}");
+}
+
+#[test]
 fn rank_that_has_a_processor_of_its_own_is_not_said_to_lack_it() {
-    let Some((subject, ended)) = recorded("off_cpu_alone", &["alone"]) else { return };
+    let Some((subject, ended)) = recorded("off_cpu_alone", 2, &["alone"]) else { return };
     let analysis = analyze(&subject.experiment, &subject.folder);
     analysis.expect_success();
     let report = NamedReport::read(&subject.experiment);
@@ -179,7 +193,7 @@ fn threads_beyond_the_limit_of_locked_memory_go_without_and_nobody_is_told_unles
 
 #[test]
 fn switches_beyond_the_buffer_are_said_to_be_lost_and_their_time_is_known_all_the_same() {
-    let Some((subject, ended)) = recorded("off_cpu_often", &["often"]) else { return };
+    let Some((subject, ended)) = recorded("off_cpu_often", 2, &["often"]) else { return };
     assert!(ended.stderr.contains("records of switches of a thread were lost"), "{}", ended.stderr);
     analyze(&subject.experiment, &subject.folder).expect_success();
     let report = NamedReport::read(&subject.experiment);
@@ -206,7 +220,7 @@ fn where_the_system_tells_nothing_there_are_sums_of_threads_and_a_notice_if_aske
     archive::each_definition(&subject.experiment, |definition| {
         usage += usize::from(matches!(definition, otf2::Definition::LocationProperty { .. }));
     });
-    assert_eq!(usage, 2 * 6);
+    assert_eq!(usage, 2 * 7);
     analyze(&subject.experiment, &subject.folder).expect_success();
     assert!(!NamedReport::read(&subject.experiment).has("off_cpu"));
 }

@@ -89,6 +89,8 @@ pub struct Location {
     pub group: usize,
     /// The most memory that its process had in use, in bytes, if it is known ([`crate::usage::RESIDENT_BYTES`]).
     pub resident_bytes: Option<u64>,
+    /// The cores on which the system let it run, such as `0-3,8`, if it is known ([`crate::usage::CORES`]).
+    pub cores: Option<String>,
 }
 
 /// A function or another stretch of code that is entered and left.

@@ -48,6 +48,8 @@ struct Resolver {
     energy: Vec<(usize, u64)>,
     /// Positions of locations, and memory of their processes.
     memory: Vec<(usize, u64)>,
+    /// Likewise their cores.
+    allowed: Vec<(usize, String)>,
     /// Bytes of text that may still be copied.
     room: usize,
 }
@@ -103,8 +105,7 @@ impl Resolver {
             }
             Definition::SystemTreeNodeProperty { system_tree_node, name, value } => {
                 let number = self.number(usage::MICROJOULES, (name, value));
-                let at = self.done.system_tree.position(system_tree_node.into()).filter(|_| number.is_some());
-                self.energy.extend(at.zip(number));
+                self.energy.extend(self.done.system_tree.position(system_tree_node.into()).zip(number));
                 Ok(())
             }
             Definition::LocationGroup {
@@ -133,13 +134,18 @@ impl Resolver {
                     events: number_of_events,
                     group: required(&self.done.location_groups, location_group, "location group")?,
                     resident_bytes: None,
+                    cores: None,
                 };
                 define(&mut self.done.locations, reference, location)
             }
             Definition::LocationProperty { location, name, value } => {
                 let number = self.number(usage::RESIDENT_BYTES, (name, value));
-                let at = self.done.locations.position(location).filter(|_| number.is_some());
-                self.memory.extend(at.zip(number));
+                self.memory.extend(self.done.locations.position(location).zip(number));
+                if let Some((at, cores)) = self.done.locations.position(location).zip(self.cores(name, value))
+                {
+                    self.take_room(cores.len())?;
+                    self.allowed.push((at, cores));
+                }
                 Ok(())
             }
             Definition::Region {
@@ -350,8 +356,17 @@ impl Resolver {
 
     /// The value of a property, if it has this name and is a number.
     fn number(&self, wanted: &str, (name, value): (u32, Value)) -> Option<u64> {
-        let is_wanted = self.done.strings.find(name.into()).is_some_and(|name| name == wanted);
-        (is_wanted && value.kind == ValueType::UINT64).then_some(value.bits)
+        (self.is_named(name, wanted) && value.kind == ValueType::UINT64).then_some(value.bits)
+    }
+
+    /// The value of the property that tells cores, if it is that.
+    fn cores(&self, name: u32, value: Value) -> Option<String> {
+        let is_text = self.is_named(name, usage::CORES) && value.kind == ValueType::STRING;
+        self.done.strings.find(value.bits).filter(|_| is_text).cloned()
+    }
+
+    fn is_named(&self, name: u32, wanted: &str) -> bool {
+        self.done.strings.find(name.into()).is_some_and(|name| name == wanted)
     }
 
     /// The text of a string reference; an undefined reference is the empty text.
@@ -379,6 +394,9 @@ impl Resolver {
         done.topologies = self.topologies.iter().cloned().collect();
         for (at, microjoules) in self.energy {
             done.system_tree.get_mut(at).into_iter().for_each(|it| it.microjoules = Some(microjoules));
+        }
+        for (at, cores) in self.allowed {
+            done.locations.get_mut(at).into_iter().for_each(|it| it.cores = Some(cores.clone()));
         }
         for (at, bytes) in self.memory {
             done.locations.get_mut(at).into_iter().for_each(|it| it.resident_bytes = Some(bytes));

@@ -167,7 +167,7 @@ pub struct CounterDefinition {
 }
 
 /// What a thread has used of the machine, from its begin to its end, as the system counts it (`getrusage(2)`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ThreadUsage {
     /// Its number in the process.
     pub thread: u32,
@@ -183,6 +183,9 @@ pub struct ThreadUsage {
     pub voluntary_switches: u64,
     /// Times that the processor was taken from it.
     pub involuntary_switches: u64,
+    /// The cores on which the system let it run at its end, such as `0-3,8` (`sched_getaffinity(2)`), if it has told that.
+    #[serde(default)]
+    pub cores: Option<String>,
 }
 
 /// The request for a profile: the process counts instead of recording events.

@@ -1,14 +1,17 @@
 /*
- * Time off the processor: two ranks that compute and wait, of which it is known how long they were not running.
+ * Time off the processor: ranks that compute and wait, of which it is known how long they were not running.
  *
- *     off_cpu crowded|alone|beside|often|forbidden [THREADS]
+ *     off_cpu crowded|alone|beside|shared|often|forbidden [THREADS]
  *
- * crowded: both ranks, and a process of each that does nothing but compute, share one processor. Rank 0 computes, in the region
+ * crowded: two ranks, and a process of each that does nothing but compute, share one processor. Rank 0 computes, in the region
  * `work`, until it has had 0.3 s of processor time; rank 1 sleeps as long in the region `rest`, where it is blocked. alone: without
- * these processes, on a processor for each rank. beside: so, both
- * compute, and rank 0 has such a process on its processor. often: as alone, but rank 1 sleeps for 3,000 short times. forbidden: as alone, where the
- * system refuses perf_event_open. Each rank prints for its regions, by the system's own account: the time, that on a processor, and how
- * often it has blocked, first inside of the region, then of all that happened with its events: a time slice of others may be between. THREADS are as many threads more that sleep for 10 ms, and are not in MPI.
+ * these processes, on a processor for each rank. beside: so, both compute, and rank 0 has such a process on its processor. shared: all
+ * compute, and if there are more of them than processors, some share one. often: as alone, but rank 1 sleeps for 3,000 short times.
+ * forbidden: as alone, where the system refuses perf_event_open.
+ *
+ * Each rank prints for its regions, by the system's own account: the time, that on a processor, and how often it has blocked, first
+ * inside of the region, then of all that happened with its events: a time slice of others may be between. THREADS are as many threads
+ * more that sleep for 10 ms, and are not in MPI.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -121,7 +124,7 @@ int main(int argc, char **argv) {
     pid_t other = is_crowded || (is_beside && rank == 0) ? compete() : 0;
     if (!is_crowded) go_first(0);
     OK(MPI_Barrier(MPI_COMM_WORLD));
-    int computes = rank == 0 || is_beside;
+    int computes = rank == 0 || is_beside || strcmp(argv[1], "shared") == 0;
     region("work", computes ? compute : sleep_for, computes ? 0.3 : 0.001);
     void (*rest)(double) = strcmp(argv[1], "often") == 0 ? sleep_often : sleep_for;
     region("rest", rank == 1 ? rest : compute, rank == 1 ? 0.3 : 0.001);

@@ -5,6 +5,7 @@ use super::archive::{DefinitionList, LocationDefinition};
 use super::metric_class::{Class, Member, OTHER};
 use super::strings::Strings;
 use model::off_cpu::MEMBERS;
+use model::usage::{CORES, RESIDENT_BYTES};
 use otf2::{Definition, Value, ValueType};
 use recording::journal::ThreadUsage;
 use recording::off_cpu::CLASS;
@@ -23,8 +24,13 @@ pub(super) fn define(
         class(locations, strings, records);
     }
     for location in locations {
-        for (name, number) in location.usage.iter().flat_map(properties) {
-            let (name, value) = (strings.number(name), Value::new(ValueType::UINT64, number));
+        let numbers = location.usage.iter().flat_map(properties);
+        let mut values: Vec<_> =
+            numbers.map(|(name, number)| (name, Value::new(ValueType::UINT64, number))).collect();
+        let cores = location.usage.as_ref().and_then(|usage| usage.cores.as_ref());
+        values.extend(cores.map(|cores| (CORES, Value::string(strings.number(cores)))));
+        for (name, value) in values {
+            let name = strings.number(name);
             records.add(Definition::LocationProperty { location: location.reference, name, value });
         }
     }
@@ -50,7 +56,7 @@ fn class(locations: &[LocationDefinition], strings: &mut Strings, records: &mut 
 fn properties(usage: &ThreadUsage) -> [(&'static str, u64); 6] {
     [
         ("Replay::Usage::ProcessorNanoseconds", usage.processor_nanoseconds),
-        (model::usage::RESIDENT_BYTES, usage.resident_bytes),
+        (RESIDENT_BYTES, usage.resident_bytes),
         ("Replay::Usage::MinorFaults", usage.minor_faults),
         ("Replay::Usage::MajorFaults", usage.major_faults),
         ("Replay::Usage::VoluntarySwitches", usage.voluntary_switches),

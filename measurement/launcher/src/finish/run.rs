@@ -168,7 +168,7 @@ impl Run<'_> {
 
     /// Returns what the thread of a location has used of the machine, if that is known.
     fn usage(&self, place: &TraceLocation) -> Option<ThreadUsage> {
-        self.processes[place.process?].usage.get(&layout::rank_and_thread(place.reference).1).copied()
+        self.processes[place.process?].usage.get(&layout::rank_and_thread(place.reference).1).cloned()
     }
 
     /// Returns the name of a location.

@@ -1,0 +1,394 @@
+//! From the events of a trace to steps: what begins and ends at each thread, in the order of time.
+//!
+//! | type | value | is |
+//! |---|---|---|
+//! | 50000001 to 50000005 | a function of MPI; 0 | its call begins; ends |
+//! | 60000019 | a function of the program; 0 | its call begins; ends |
+//! | 50100001 to 50100004 | bytes sent, received, whether it is the root, communicator | of the collective operation that begins |
+//! | 70000001 …, 80000001 … | callers, lines, by level | of the MPI call that begins |
+//! | 42000000 … | a count since the record before | of a counter |
+
+use std::io;
+
+use crate::collectives::Communicators;
+use crate::contexts::{Contexts, Levels, Node};
+use crate::counters::{Counters, is_counter};
+use crate::error::Fault;
+use crate::pcf::Labels;
+use crate::records::{Thread, Values};
+use crate::regions::{FUNCTION, MPI, Regions};
+use crate::remarks::Remarks;
+use crate::spool::Spool;
+use crate::steps::{Collective, Step, encode};
+
+/// Types of events with what is known of a collective operation.
+const BYTES_SENT: u64 = 50_100_001;
+const BYTES_RECEIVED: u64 = 50_100_002;
+const IS_ROOT: u64 = 50_100_003;
+const COMMUNICATOR: u64 = 50_100_004;
+
+/// Why an event was not taken.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The line is wrong.
+    Fault(Fault),
+    /// The spool cannot be written.
+    Io(io::Error),
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        Failure::Fault(fault)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(cause: io::Error) -> Failure {
+        Failure::Io(cause)
+    }
+}
+
+/// A call that has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    kind: u64,
+    value: u64,
+}
+
+/// What a thread does.
+#[derive(Clone, Debug, Default)]
+struct Doing {
+    /// Calls, the innermost last.
+    open: Vec<Open>,
+    /// Time of the last step.
+    time: u64,
+    /// Number of the stream in the spool.
+    stream: usize,
+}
+
+/// What is known when all events have been read.
+#[derive(Debug)]
+pub(crate) struct Events {
+    pub(crate) labels: Labels,
+    pub(crate) regions: Regions,
+    pub(crate) contexts: Contexts,
+    pub(crate) counters: Counters,
+    pub(crate) communicators: Communicators,
+    pub(crate) remarks: Remarks,
+    /// The region around all calls, where the trace does not name functions.
+    pub(crate) program: u32,
+    pub(crate) has_functions: bool,
+    pub(crate) has_callers: bool,
+    threads: Vec<Doing>,
+    /// Types and values of the current record.
+    values: Vec<(u64, u64)>,
+    levels: Levels,
+    item: Vec<u8>,
+}
+
+impl Events {
+    pub(crate) fn new(labels: Labels, program: &str, threads: usize) -> Events {
+        let mut regions = Regions::default();
+        let program = regions.add_program(program);
+        let threads = (0..threads).map(|stream| Doing { stream, ..Doing::default() }).collect();
+        Events {
+            labels,
+            regions,
+            contexts: Contexts::default(),
+            counters: Counters::default(),
+            communicators: Communicators::default(),
+            remarks: Remarks::default(),
+            program,
+            has_functions: false,
+            has_callers: false,
+            threads,
+            values: Vec::new(),
+            levels: Levels::default(),
+            item: Vec::new(),
+        }
+    }
+
+    /// Takes a record of a thread, whose stream this is.
+    pub(crate) fn take(
+        &mut self,
+        (thread, stream): (Thread, usize),
+        time: u64,
+        mut values: Values<'_>,
+        spool: &mut Spool,
+    ) -> Result<(), Failure> {
+        self.values.clear();
+        self.levels.clear();
+        while let Some((kind, value)) = values.next()? {
+            self.levels.take(kind, value);
+            self.values.push((kind, value));
+        }
+        let Some(last) = self.threads.get(stream).map(|doing| doing.time) else { return Ok(()) };
+        if time < last {
+            let message = format_args!(
+                "found the time {time} behind {last} of the same thread, expected records in the order of time; write the \
+                 trace anew"
+            );
+            return Err(Fault::new(0, message).into());
+        }
+        // Counts are those until the call that begins or ends.
+        for at in 0..self.values.len() {
+            if let Some(&(kind, more)) = self.values.get(at).filter(|value| is_counter(value.0)) {
+                let counter = self.counters.number(kind);
+                self.step(stream, time, Step::Count { counter, more }, spool)?;
+            }
+        }
+        let mut entered = None;
+        for at in 0..self.values.len() {
+            let Some(&(kind, value)) = self.values.get(at) else { break };
+            if MPI.contains(&kind) {
+                entered = self.call(stream, time, (kind, value), spool)?;
+            } else if kind == FUNCTION {
+                self.has_functions = true;
+                self.function(stream, time, value, spool)?;
+            }
+        }
+        match entered {
+            Some(region) => self.collective(thread.task, (stream, time), region, spool),
+            None => Ok(()),
+        }
+    }
+
+    /// Begins or ends a call of MPI; returns its region if it begins.
+    fn call(
+        &mut self,
+        stream: usize,
+        time: u64,
+        (kind, value): (u64, u64),
+        spool: &mut Spool,
+    ) -> Result<Option<u32>, Failure> {
+        if value == 0 {
+            let open = self
+                .threads
+                .get(stream)
+                .and_then(|doing| doing.open.iter().rposition(|open| open.kind == kind));
+            self.leave(stream, time, open, spool)?;
+            return Ok(None);
+        }
+        let region = self.regions.number(kind, value, &self.labels);
+        if !self.levels.is_empty() {
+            self.has_callers = true;
+            let callers = self.contexts.callers(&self.levels, self.program, &mut self.regions, &self.labels);
+            let path =
+                self.contexts.number(Node { parent: Some(callers), region, line: self.levels.first_line() });
+            self.step(stream, time, Step::Callers { path }, spool)?;
+        }
+        self.step(stream, time, Step::Enter { region, is_mpi: true }, spool)?;
+        if let Some(doing) = self.threads.get_mut(stream) {
+            doing.open.push(Open { kind, value });
+        }
+        Ok(Some(region))
+    }
+
+    /// Begins or ends a function of the program.
+    fn function(&mut self, stream: usize, time: u64, value: u64, spool: &mut Spool) -> Result<(), Failure> {
+        let Some(doing) = self.threads.get(stream) else { return Ok(()) };
+        let begin = doing.open.iter().rposition(|open| open.kind != FUNCTION).map_or(0, |at| at + 1);
+        let functions = doing.open.get(begin..).unwrap_or_default();
+        let is_ours = self.labels.is_ours();
+        if value == 0 {
+            // Our exporter writes it where no function is left, Extrae at the end of each.
+            let of_thread = || doing.open.iter().rposition(|open| open.kind == FUNCTION);
+            let last = match functions.len() {
+                0 => of_thread(),
+                _ if is_ours => Some(begin),
+                count => Some(begin + count - 1),
+            };
+            return self.leave(stream, time, last, spool);
+        }
+        // Where our exporter ends a function it names the one around it.
+        let around = functions.len().checked_sub(2).and_then(|at| functions.get(at));
+        if is_ours && around.is_some_and(|around| around.value == value) {
+            let last = doing.open.len() - 1;
+            return self.leave(stream, time, Some(last), spool);
+        }
+        let region = self.regions.number(FUNCTION, value, &self.labels);
+        self.step(stream, time, Step::Enter { region, is_mpi: false }, spool)?;
+        if let Some(doing) = self.threads.get_mut(stream) {
+            doing.open.push(Open { kind: FUNCTION, value });
+        }
+        Ok(())
+    }
+
+    /// Ends an open call, and all calls in it.
+    fn leave(
+        &mut self,
+        stream: usize,
+        time: u64,
+        open: Option<usize>,
+        spool: &mut Spool,
+    ) -> Result<(), Failure> {
+        let Some(open) = open else {
+            self.remarks.without_begin += 1;
+            return Ok(());
+        };
+        let count = self.threads.get(stream).map_or(0, |doing| doing.open.len());
+        for _ in open..count {
+            self.step(stream, time, Step::Leave, spool)?;
+        }
+        if let Some(doing) = self.threads.get_mut(stream) {
+            doing.open.truncate(open);
+        }
+        Ok(())
+    }
+
+    /// Adds what a record says of the collective operation that has begun.
+    fn collective(
+        &mut self,
+        task: u32,
+        (stream, time): (usize, u64),
+        region: u32,
+        spool: &mut Spool,
+    ) -> Result<(), Failure> {
+        let value = |kind: u64| self.values.iter().find(|value| value.0 == kind).map(|value| value.1);
+        let Some(number) = value(COMMUNICATOR) else { return Ok(()) };
+        let (sent, received) = (value(BYTES_SENT).unwrap_or(0), value(BYTES_RECEIVED).unwrap_or(0));
+        let is_root = value(IS_ROOT).is_some_and(|value| value != 0);
+        let Some((_, has_root)) = self.regions.get(region).and_then(|region| region.collective) else {
+            self.remarks.non_blocking += 1;
+            return Ok(());
+        };
+        let Some(communicator) = self.communicators.position(number, task) else {
+            self.remarks.unknown_communicator += 1;
+            return Ok(());
+        };
+        let order = if has_root { self.communicators.count(communicator, task, is_root) } else { 0 };
+        self.step(stream, time, Step::Collective(Collective { sent, received, communicator, order }), spool)
+    }
+
+    #[inline]
+    fn step(&mut self, stream: usize, time: u64, step: Step, spool: &mut Spool) -> Result<(), Failure> {
+        let Some(doing) = self.threads.get_mut(stream) else { return Ok(()) };
+        self.item.clear();
+        encode(time - doing.time, step, &mut self.item);
+        doing.time = time;
+        Ok(spool.push(stream, &self.item)?)
+    }
+
+    /// Ends all calls at the end of the trace.
+    pub(crate) fn finish(&mut self, end: u64, spool: &mut Spool) -> Result<(), Failure> {
+        for at in 0..self.threads.len() {
+            let Some((stream, open)) = self.threads.get(at).map(|doing| (doing.stream, doing.open.len()))
+            else {
+                break;
+            };
+            if open > 0 {
+                self.remarks.without_end += open as u64;
+                self.leave(stream, end, Some(0), spool)?;
+            }
+        }
+        self.remarks.without_label = self.regions.unlabelled();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::header::Task;
+    use crate::records::{Record, parse};
+    use crate::steps::Steps;
+
+    /// Steps of a trace of one thread: names of functions that begin, `-` where one ends, `+` with a count.
+    fn steps(pcf: &str, records: &[&str]) -> (String, Remarks) {
+        let labels = Labels::read(std::path::Path::new("a"), pcf.as_bytes()).unwrap();
+        let mut events = Events::new(labels, "a", 1);
+        events.communicators.add(b"c:1:1:1:1", 1).unwrap();
+        let mut spool = Spool::new(tempfile::tempfile().unwrap(), 1);
+        for record in records {
+            let Ok(Record::Event { thread, time, values }) =
+                parse(record.as_bytes(), &[Task { threads: 1, node: 0 }])
+            else {
+                panic!("no event: {record}")
+            };
+            events.take((thread, 0), time, values, &mut spool).unwrap();
+        }
+        events.finish(99, &mut spool).unwrap();
+        let mut read = Steps::new(&spool, 0);
+        let mut shown = Vec::new();
+        while let Some((time, step)) = read.next().unwrap() {
+            shown.push(match step {
+                Step::Enter { region, .. } => format!("{}@{time}", events.regions.get(region).unwrap().name),
+                Step::Leave => format!("-@{time}"),
+                Step::Count { more, .. } => format!("+{more}"),
+                Step::Collective(it) => format!("{}/{}", it.sent, it.received),
+                Step::Callers { path } => format!("path {path}"),
+            });
+        }
+        (shown.join(" "), events.remarks)
+    }
+
+    const NAMES: &str =
+        "EVENT_TYPE\n9 50000001 p\n9 50000002 c\n9 60000019 f\nVALUES\n1 A\n2 B\n3 MPI_Bcast\n4 MPI_Ibcast\n";
+
+    #[test]
+    fn calls_end_by_type_and_functions_by_stack() {
+        let records = [
+            "2:1:1:1:1:0:60000019:1",
+            "2:1:1:1:1:1:60000019:2",
+            "2:1:1:1:1:2:50000001:1:42000050:7",
+            "2:1:1:1:1:3:42000050:8:50000001:0",
+            "2:1:1:1:1:4:60000019:0",
+            "2:1:1:1:1:5:60000019:0",
+            "2:1:1:1:1:6:60000019:0",
+        ];
+        let (shown, remarks) = steps(NAMES, &records);
+        assert_eq!(shown, "A@0 B@1 +7 A@2 +8 -@3 -@4 -@5");
+        assert_eq!(remarks, Remarks { without_begin: 1, ..Remarks::default() });
+    }
+
+    #[test]
+    fn our_exporter_names_the_function_around_one_that_ends() {
+        let ours = format!("{NAMES}\nEVENT_TYPE\n0    90000001    Wait state\n");
+        let records = [
+            "2:1:1:1:1:0:60000019:1",
+            "2:1:1:1:1:1:60000019:2",
+            "2:1:1:1:1:2:60000019:1",
+            "2:1:1:1:1:3:60000019:0",
+        ];
+        assert_eq!(steps(&ours, &records).0, "A@0 B@1 -@2 -@3");
+        assert_eq!(steps(NAMES, &records).0, "A@0 B@1 A@2 -@3 -@99 -@99");
+    }
+
+    #[test]
+    fn collective_operations_have_sizes_and_a_known_communicator() {
+        let records = [
+            "2:1:1:1:1:0:50000002:3:50100001:10:50100002:20:50100004:1:50100003:1",
+            "2:1:1:1:1:1:50000002:0",
+            "2:1:1:1:1:2:50000002:3:50100004:7",
+            "2:1:1:1:1:3:50000002:0:50000002:4:50100004:1",
+        ];
+        let (shown, remarks) = steps(NAMES, &records);
+        assert_eq!(shown, "MPI_Bcast@0 10/20 -@1 MPI_Bcast@2 -@3 MPI_Ibcast@3 -@99");
+        let expected =
+            Remarks { unknown_communicator: 1, non_blocking: 1, without_end: 1, ..Remarks::default() };
+        assert_eq!(remarks, expected);
+    }
+
+    #[test]
+    fn callers_come_before_their_call() {
+        let (shown, _) = steps(NAMES, &["2:1:1:1:1:0:50000001:1:70000001:1:80000001:5"]);
+        assert_eq!(shown, "path 2 A@0 -@99");
+    }
+
+    #[test]
+    fn records_in_wrong_order_are_refused() {
+        let mut events = Events::new(Labels::default(), "a", 1);
+        let mut spool = Spool::new(tempfile::tempfile().unwrap(), 1);
+        let mut take = |line: &'static str| {
+            let Ok(Record::Event { thread, time, values }) =
+                parse(line.as_bytes(), &[Task { threads: 1, node: 0 }])
+            else {
+                panic!("no event")
+            };
+            events.take((thread, 0), time, values, &mut spool)
+        };
+        take("2:1:1:1:1:5:50000001:1").unwrap();
+        let Err(Failure::Fault(fault)) = take("2:1:1:1:1:4:50000001:0") else { panic!("no fault") };
+        assert!(fault.message.contains("found the time 4 behind 5"), "{}", fault.message);
+    }
+}

@@ -1,0 +1,74 @@
+//! What of a trace is not in the archive, or not as it was: counted, and said once in the end.
+
+use std::fmt;
+
+/// Numbers of what was found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Remarks {
+    /// Calls that end without a begin.
+    pub without_begin: u64,
+    /// Calls that have no end.
+    pub without_end: u64,
+    /// Ends of messages that lie in no call of MPI.
+    pub outside: u64,
+    /// Messages that are over before they begin.
+    pub backward: u64,
+    /// Messages that are received in another order than they are sent.
+    pub overtaking: u64,
+    /// Collective operations whose communicator is not in the header, or without the task.
+    pub unknown_communicator: u64,
+    /// Collective operations with a root that no task says to be.
+    pub without_root: u64,
+    /// Non-blocking collective operations, of which the completion is not known.
+    pub non_blocking: u64,
+    /// Functions of MPI without a label.
+    pub without_label: u64,
+}
+
+impl fmt::Display for Remarks {
+    /// A line for each number that is not zero.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = [
+            (self.without_begin, "calls end without a begin and are left out: the trace was cut"),
+            (self.without_end, "calls have no end: they end with the trace"),
+            (self.outside, "ends of messages lie in no call of MPI: the analysis counts them only"),
+            (
+                self.backward,
+                "messages are received before they are sent: clocks were wrong; see replay-analyze --clock-correction",
+            ),
+            (self.overtaking, "messages overtake others with their tag and have communicators of their own"),
+            (
+                self.unknown_communicator,
+                "collective operations have a communicator that the header does not have and are calls only",
+            ),
+            (self.without_root, "collective operations have no root in the trace and are calls only"),
+            (
+                self.non_blocking,
+                "collective operations are non-blocking or among neighbours, of which traces do not say enough: they are calls only",
+            ),
+            (
+                self.without_label,
+                "functions of MPI have no name in the .pcf: the analysis does not know what they do",
+            ),
+        ];
+        let mut lines = all.iter().filter(|(count, _)| *count > 0);
+        if let Some((count, what)) = lines.next() {
+            write!(f, "{count} {what}")?;
+        }
+        lines.try_for_each(|(count, what)| write!(f, "\n{count} {what}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_found_is_said() {
+        assert_eq!(Remarks::default().to_string(), "");
+        let remarks = Remarks { without_end: 2, without_root: 1, ..Remarks::default() };
+        let lines: Vec<String> = remarks.to_string().lines().map(str::to_owned).collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].starts_with("2 calls have no end"));
+    }
+}

@@ -16,10 +16,10 @@ use crate::counters::{Counters, is_counter};
 use crate::error::Fault;
 use crate::pcf::Labels;
 use crate::records::{Thread, Values};
-use crate::regions::{FUNCTION, MPI, Regions};
+use crate::regions::{FUNCTION, MESSAGES, MPI, Regions};
 use crate::remarks::Remarks;
 use crate::spool::Spool;
-use crate::steps::{Collective, Step, encode};
+use crate::steps::{Callee, Collective, Step, encode};
 
 /// Types of events with what is known of a collective operation.
 const BYTES_SENT: u64 = 50_100_001;
@@ -177,7 +177,8 @@ impl Events {
                 self.contexts.number(Node { parent: Some(callers), region, line: self.levels.first_line() });
             self.step(stream, time, Step::Callers { path }, spool)?;
         }
-        self.step(stream, time, Step::Enter { region, is_mpi: true }, spool)?;
+        let of = if kind == MESSAGES { Callee::Messages } else { Callee::Mpi };
+        self.step(stream, time, Step::Enter { region, of }, spool)?;
         if let Some(doing) = self.threads.get_mut(stream) {
             doing.open.push(Open { kind, value });
         }
@@ -207,7 +208,7 @@ impl Events {
             return self.leave(stream, time, Some(last), spool);
         }
         let region = self.regions.number(FUNCTION, value, &self.labels);
-        self.step(stream, time, Step::Enter { region, is_mpi: false }, spool)?;
+        self.step(stream, time, Step::Enter { region, of: Callee::Program }, spool)?;
         if let Some(doing) = self.threads.get_mut(stream) {
             doing.open.push(Open { kind: FUNCTION, value });
         }

@@ -6,11 +6,12 @@
 //! ```
 //!
 //! A message is sent and posted where a call begins, and over where a call ends. So if one call ends and another one
-//! begins at a time, what is over belongs to the first, and what is sent or posted to the second.
+//! begins at a time, what is over belongs to the first, and what is sent or posted to the second. If several calls begin at
+//! a time, those that are known to be about messages come first.
 
 use std::io;
 
-use crate::steps::{Step, Steps};
+use crate::steps::{Callee, Step, Steps};
 
 /// A place among the steps of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -57,20 +58,42 @@ impl Calls {
     }
 
     /// Goes on by a step; returns the call of MPI that begins.
-    fn apply(&mut self, step: Step) -> Option<u32> {
+    fn apply(&mut self, step: Step) -> Option<(u32, Callee)> {
         match step {
-            Step::Enter { is_mpi: true, .. } => {
+            Step::Enter { of: Callee::Program, .. } => self.open.push(0),
+            Step::Enter { of, .. } => {
                 self.count = self.count.saturating_add(1);
                 self.open.push(self.count);
-                return Some(self.count);
+                return Some((self.count, of));
             }
-            Step::Enter { is_mpi: false, .. } => self.open.push(0),
             Step::Leave => {
                 self.open.pop();
             }
             Step::Count { .. } | Step::Collective(_) | Step::Callers { .. } => {}
         }
         None
+    }
+}
+
+/// Calls of MPI that begin at a time.
+#[derive(Debug, Default)]
+struct Begun {
+    first: Option<Place>,
+    last: Option<Place>,
+    /// Whether these are about messages.
+    is_of_messages: bool,
+}
+
+impl Begun {
+    fn add(&mut self, place: Place, of: Callee) {
+        let is_of_messages = of == Callee::Messages;
+        if is_of_messages && !self.is_of_messages {
+            *self = Begun { is_of_messages, ..Begun::default() };
+        }
+        if is_of_messages == self.is_of_messages {
+            self.first = self.first.or(Some(place));
+            self.last = Some(place);
+        }
     }
 }
 
@@ -93,19 +116,18 @@ pub(crate) fn place(mut steps: Steps<'_>, sides: &mut [Side]) -> io::Result<()> 
             next = steps.next()?;
         }
         let before = Place { position, call: calls.innermost() };
-        let (mut first, mut last) = (None, None);
+        let mut begun = Begun::default();
         while let Some((_, step)) = next.filter(|step| step.0 == time) {
             position += 1;
-            if let Some(call) = calls.apply(step) {
-                last = Some(Place { position, call });
-                first = first.or(last);
+            if let Some((call, of)) = calls.apply(step) {
+                begun.add(Place { position, call }, of);
             }
             next = steps.next()?;
         }
         let open = (before.call > 0).then_some(before);
         let outside = Place { position, call: 0 };
-        let ends = open.or(first).unwrap_or(outside);
-        let begins = last.or(open).unwrap_or(outside);
+        let ends = open.or(begun.first).unwrap_or(outside);
+        let begins = begun.last.or(open).unwrap_or(outside);
         for point in of_time {
             let Some(side) = sides.get_mut(point.side) else { continue };
             // Without length both ends are in the same call.
@@ -125,12 +147,17 @@ mod tests {
     use crate::spool::Spool;
     use crate::steps::encode;
 
-    /// Calls that a side is in, of a thread with calls of MPI at these times.
+    /// Calls that a side is in, of a thread with calls about messages at these times.
     fn calls(calls: &[(u64, u64)], begin: u64, end: u64) -> (u32, u32) {
+        let calls: Vec<_> = calls.iter().map(|&(enter, leave)| (enter, leave, Callee::Messages)).collect();
+        calls_of(&calls, begin, end)
+    }
+
+    fn calls_of(calls: &[(u64, u64, Callee)], begin: u64, end: u64) -> (u32, u32) {
         let mut spool = Spool::new(tempfile::tempfile().unwrap(), 1);
         let mut last = 0;
-        for &(enter, leave) in calls {
-            for (time, step) in [(enter, Step::Enter { region: 0, is_mpi: true }), (leave, Step::Leave)] {
+        for &(enter, leave, of) in calls {
+            for (time, step) in [(enter, Step::Enter { region: 0, of }), (leave, Step::Leave)] {
                 let mut item = Vec::new();
                 encode(time - last, step, &mut item);
                 last = time;
@@ -154,5 +181,12 @@ mod tests {
         assert_eq!(calls(&[(0, 5), (10, 20)], 7, 8), (0, 0), "outside");
         assert_eq!(calls(&[(0, 5)], 5, 9), (1, 0));
         assert_eq!(calls(&[], 5, 9), (0, 0));
+    }
+
+    #[test]
+    fn of_calls_at_one_time_those_about_messages_come_first() {
+        let posts = [(0, 0, Callee::Messages), (0, 0, Callee::Mpi), (10, 20, Callee::Messages)];
+        assert_eq!(calls_of(&posts, 0, 20), (1, 3));
+        assert_eq!(calls_of(&[(0, 5, Callee::Mpi), (5, 5, Callee::Mpi)], 0, 5), (1, 1));
     }
 }

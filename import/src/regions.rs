@@ -9,6 +9,9 @@ use crate::pcf::Labels;
 /// Types of events of MPI calls: point to point, collective, other, one-sided, files.
 pub(crate) const MPI: std::ops::RangeInclusive<u64> = 50_000_001..=50_000_005;
 
+/// The first of them: functions that are about messages.
+pub(crate) const MESSAGES: u64 = *MPI.start();
+
 /// The type of events of functions of the program.
 pub(crate) const FUNCTION: u64 = 60_000_019;
 

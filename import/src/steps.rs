@@ -8,7 +8,7 @@ use crate::spool::{Blocks, Spool, put, take};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     /// A call begins: the number of its region.
-    Enter { region: u32, is_mpi: bool },
+    Enter { region: u32, of: Callee },
     /// The innermost call ends.
     Leave,
     /// A counter, by its number, has counted more since its last record.
@@ -17,6 +17,17 @@ pub(crate) enum Step {
     Collective(Collective),
     /// The callers of the call that begins next: a number of the call paths.
     Callers { path: u32 },
+}
+
+/// What is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Callee {
+    /// A function of the program.
+    Program,
+    /// A function of MPI that is known to be about messages.
+    Messages,
+    /// Another function of MPI, which may be about messages, too.
+    Mpi,
 }
 
 /// A collective operation.
@@ -38,6 +49,7 @@ const ENTER_MPI: u64 = 2;
 const COUNT: u64 = 3;
 const COLLECTIVE: u64 = 4;
 const CALLERS: u64 = 5;
+const ENTER_MESSAGES: u64 = 6;
 
 /// Appends a step; `passed` is the time since the step before.
 #[inline]
@@ -45,8 +57,13 @@ pub(crate) fn encode(passed: u64, step: Step, bytes: &mut Vec<u8>) {
     let head = |kind: u64, bytes: &mut Vec<u8>| put(passed << KIND_BITS | kind, bytes);
     match step {
         Step::Leave => head(LEAVE, bytes),
-        Step::Enter { region, is_mpi } => {
-            head(if is_mpi { ENTER_MPI } else { ENTER }, bytes);
+        Step::Enter { region, of } => {
+            let kind = match of {
+                Callee::Program => ENTER,
+                Callee::Messages => ENTER_MESSAGES,
+                Callee::Mpi => ENTER_MPI,
+            };
+            head(kind, bytes);
             put(region.into(), bytes);
         }
         Step::Count { counter, more } => {
@@ -106,7 +123,9 @@ fn decode(bytes: &mut &[u8]) -> Option<(u64, Step)> {
     let small = |number: u64| u32::try_from(number).ok();
     let step = match head & ((1 << KIND_BITS) - 1) {
         LEAVE => Step::Leave,
-        kind @ (ENTER | ENTER_MPI) => Step::Enter { region: small(number()?)?, is_mpi: kind == ENTER_MPI },
+        ENTER => Step::Enter { region: small(number()?)?, of: Callee::Program },
+        ENTER_MPI => Step::Enter { region: small(number()?)?, of: Callee::Mpi },
+        ENTER_MESSAGES => Step::Enter { region: small(number()?)?, of: Callee::Messages },
         COUNT => Step::Count { counter: small(number()?)?, more: number()? },
         COLLECTIVE => Step::Collective(Collective {
             sent: number()?,
@@ -128,11 +147,12 @@ mod tests {
     fn steps_are_read_as_they_were_written() {
         let collective = Collective { sent: 1 << 40, received: 0, communicator: 3, order: 1 << 33 };
         let steps = [
-            (0, Step::Enter { region: 7, is_mpi: true }),
+            (0, Step::Enter { region: 7, of: Callee::Mpi }),
+            (0, Step::Enter { region: 8, of: Callee::Messages }),
             (1 << 60, Step::Leave),
             (3, Step::Count { counter: 2, more: u64::MAX }),
             (0, Step::Callers { path: 9 }),
-            (0, Step::Enter { region: u32::MAX, is_mpi: false }),
+            (0, Step::Enter { region: u32::MAX, of: Callee::Program }),
             (0, Step::Collective(collective)),
         ];
         let mut spool = Spool::new(tempfile::tempfile().unwrap(), 1);

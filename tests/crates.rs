@@ -17,6 +17,7 @@ fn manifests() -> BTreeMap<String, String> {
         "diagnostics",
         "launched",
         "mpi_library",
+        "import",
         "manual",
         "benches/generate",
         "replay/show",

@@ -28,7 +28,7 @@ impl Installation {
         let directory = fresh();
         let release = directory.path().join("target/release");
         fs::create_dir_all(&release).unwrap();
-        for name in ["replay-analyze", "replay-record", "replay-scan", "replay-show"] {
+        for name in ["replay-analyze", "replay-import", "replay-record", "replay-scan", "replay-show"] {
             fs::write(release.join(name), PROGRAM).unwrap();
             fs::set_permissions(release.join(name), fs::Permissions::from_mode(0o755)).unwrap();
         }
@@ -85,6 +85,7 @@ fn files_are_where_systems_look_for_them_and_can_be_read() {
     let files = files(&prefix);
     for file in [
         "bin/replay-analyze",
+        "bin/replay-import",
         "bin/replay-record",
         "bin/replay-scan",
         "bin/replay-show",
@@ -109,6 +110,7 @@ fn files_are_where_systems_look_for_them_and_can_be_read() {
         "share/doc/replay/THIRD-PARTY",
         "share/doc/replay/docs/metrics.md",
         "share/man/man1/replay-analyze.1",
+        "share/man/man1/replay-import.1",
         "share/man/man1/replay-record.1",
         "share/man/man1/replay-scan.1",
         "share/man/man1/replay-show.1",

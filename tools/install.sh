@@ -60,7 +60,7 @@ fill() {
     done
 }
 
-put 755 bin "$release/replay-analyze" "$release/replay-record" "$release/replay-scan" "$release/replay-show"
+put 755 bin "$release/replay-analyze" "$release/replay-import" "$release/replay-record" "$release/replay-scan" "$release/replay-show"
 # Names of Scalasca's commands; not on the path, where those of Scalasca may be.
 links=$stage/libexec/replay
 mkdir -p "$links"
@@ -78,6 +78,7 @@ fill "$libdir/pkgconfig" packaging/installed/replay.pc
 fill "$libdir/cmake/Replay" packaging/installed/*.cmake
 
 "$release/replay-analyze" --manual "$stage/share"
+"$release/replay-import" --manual "$stage/share"
 "$release/replay-record" --manual "$stage/share"
 "$release/replay-scan" --manual "$stage/share"
 "$release/replay-show" manual "$stage/share"

@@ -13,5 +13,5 @@ jemalloc: BSD-2-Clause
 END
 # Those of the project have a path.
 # shellcheck disable=SC2086 # several words, or none
-cargo tree $CARGO_FLAGS -p replay -p launcher -p recorder -p posix_io -p show -p replay-scan --edges normal,no-proc-macro --prefix none \
+cargo tree $CARGO_FLAGS -p replay -p launcher -p recorder -p posix_io -p show -p replay-scan -p import --edges normal,no-proc-macro --prefix none \
     --format '{p}: {l}' "$@" | sed '/ (\//d; /^$/d; s/ (\*)$//' | sort -u

@@ -17,7 +17,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 const VARIABLE: &str = "REPLAY_LOG";
 
 /// The crates that report events. A filter for others would never print anything.
-const PARTS: [&str; 4] = ["generate", "launcher", "replay", "show"];
+const PARTS: [&str; 5] = ["generate", "import", "launcher", "replay", "show"];
 
 /// The error of an invalid filter.
 #[derive(Clone, PartialEq, Eq, Debug)]

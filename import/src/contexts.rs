@@ -91,7 +91,7 @@ impl Contexts {
     ) -> u32 {
         let mut path = self.number(Node { parent: None, region: program, line: 0 });
         for (level, &function) in levels.functions.iter().enumerate().rev().filter(|level| *level.1 != 0) {
-            let region = regions.number(CALLERS.start, function, labels);
+            let region = regions.caller(function, labels);
             let line = levels.lines.get(level + 1).copied().unwrap_or(0);
             path = self.number(Node { parent: Some(path), region, line });
         }
@@ -130,12 +130,16 @@ impl Contexts {
     }
 }
 
-/// File and line in a label such as `12 (solver.c, ./a.out)`.
+/// File and line in a label such as `solver.c:12 [/home/me/solver.c:12, ./a.out]`, or `12 (solver.c, ./a.out)` of older traces.
 pub(crate) fn place(label: &str) -> Option<(&str, u32)> {
-    let (line, rest) = label.split_once([' ', '('])?;
-    let file = rest.trim_start_matches(['(', ' ']).split([',', ')']).next().unwrap_or_default().trim();
-    let line = line.trim().parse().ok().filter(|&line| line > 0)?;
-    (!file.is_empty()).then_some((file, line))
+    let known = |file: &str, line: &str| line.parse().ok().filter(|&line| line > 0 && !file.is_empty());
+    let begin = label.split(" [").next().unwrap_or_default().trim();
+    if let Some((file, line)) = begin.rsplit_once(':') {
+        return Some((file, known(file, line)?));
+    }
+    let (line, rest) = label.split_once(" (")?;
+    let file = rest.split([',', ')']).next().unwrap_or_default().trim();
+    Some((file, known(file, line.trim())?))
 }
 
 #[cfg(test)]
@@ -179,6 +183,9 @@ mod tests {
     fn places_are_lines_with_files() {
         assert_eq!(place("12 (solver.c, ./a.out)"), Some(("solver.c", 12)));
         assert_eq!(place("12 (solver.c)"), Some(("solver.c", 12)));
-        assert_eq!([place("Unresolved"), place("0 (x.c)"), place("12 ()"), place("")], [None; 4]);
+        assert_eq!(place("solver.c:12 [/home/me/solver.c:12, ./a.out]"), Some(("solver.c", 12)));
+        assert_eq!(place("solver.c:12"), Some(("solver.c", 12)));
+        assert_eq!([place("Unresolved"), place(":7"), place("a.c:0"), place("a.c:x [b]")], [None; 4]);
+        assert_eq!([place("0"), place("0 (x.c)"), place("12 ()"), place("")], [None; 4]);
     }
 }

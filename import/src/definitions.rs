@@ -157,7 +157,7 @@ impl Definitions<'_> {
     fn contexts(&mut self, events: &Events) -> Result<()> {
         let mut places: FxHashMap<u64, u32> = FxHashMap::default();
         for (reference, node) in (0..).zip(events.contexts.list()) {
-            let known = events.labels.of_value(LINES.start, node.line).and_then(place);
+            let known = events.labels.of_levels(&LINES, node.line).and_then(place);
             let source_code_location = match (places.get(&node.line), known) {
                 (Some(&known), _) => known,
                 (None, Some((file, line_number))) => {

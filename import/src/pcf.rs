@@ -10,7 +10,9 @@
 //!
 //! Values are those of all types in front of them. Sections of states, colours and options are not needed.
 
+use std::collections::BTreeMap;
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
@@ -29,7 +31,7 @@ pub(crate) struct Labels {
     /// Of values: the number of their list in `lists`.
     values: FxHashMap<(usize, u64), String>,
     /// The list of values of a type.
-    lists: FxHashMap<u64, usize>,
+    lists: BTreeMap<u64, usize>,
 }
 
 /// A section of the file.
@@ -100,6 +102,14 @@ impl Labels {
         self.values.get(&(*list, value)).map(String::as_str)
     }
 
+    /// The label of a value of any of several types, of which those with labels have the same.
+    pub(crate) fn of_levels(&self, kinds: &Range<u64>, value: u64) -> Option<&str> {
+        self.lists
+            .range(kinds.clone())
+            .find_map(|(_, &list)| self.values.get(&(list, value)))
+            .map(String::as_str)
+    }
+
     /// Whether `replay-show export paraver` has written the trace.
     pub(crate) fn is_ours(&self) -> bool {
         self.of_type(OURS.0) == Some(OURS.1)
@@ -129,6 +139,8 @@ mod tests {
         assert_eq!(read.of_value(50_000_001, 1), Some("MPI_Send"));
         assert_eq!(read.of_value(50_000_002, 2), Some("MPI_Recv"));
         assert_eq!(read.of_type(42_000_050), Some("PAPI_TOT_INS [Instr completed]"));
+        assert_eq!(read.of_levels(&(50_000_000..50_000_003), 2), Some("MPI_Recv"));
+        assert_eq!(read.of_levels(&(50_000_003..60_000_000), 2), None);
         assert_eq!((read.of_value(42_000_050, 1), read.of_value(0, 0)), (None, None));
         assert!(!read.is_ours());
         assert!(labels("EVENT_TYPE\n0    90000001    Wait state\nVALUES\n0      No waiting\n").is_ours());

@@ -78,6 +78,20 @@ impl Regions {
         }
     }
 
+    /// The number of the function of a caller, at whatever level.
+    pub(crate) fn caller(&mut self, value: u64, labels: &Labels) -> u32 {
+        if let Some(&known) = self.numbers.get(&(CALLERS.start, value)) {
+            return known;
+        }
+        let label = labels.of_levels(&CALLERS, value).map(name_of_function);
+        let number = match label {
+            Some(name) => self.push(function(name)),
+            None => self.push(function(&format!("function {value}"))),
+        };
+        self.numbers.insert((CALLERS.start, value), number);
+        number
+    }
+
     #[cold]
     fn add(&mut self, kind: u64, value: u64, labels: &Labels) -> u32 {
         let label = labels.of_value(kind, value);
@@ -136,7 +150,7 @@ fn call(name: String, kind: u64) -> Region {
 }
 
 /// The name in a label such as `main [main (a.c, ./a.out)]` or `main (a.c, ./a.out)`.
-pub(crate) fn name_of_function(label: &str) -> &str {
+fn name_of_function(label: &str) -> &str {
     let behind = if label.ends_with(']') { label.find(" [") } else { label.rfind(" (") };
     match behind.map(|at| label.split_at(at)) {
         // Parameters have no file name in them.

@@ -275,12 +275,15 @@ impl<'h> Trace<'h> {
                 .iter()
                 .filter(|paired| paired.layer > 0 && paired.message.sender.task == task)
                 .count() as u64;
+            let mut sides = sides(&messages, task).into_iter().peekable();
             for thread in 0..of_task.threads.max(1) {
                 let thread = Thread { task, thread };
                 let position = self.stream(thread);
-                let sides = sides(&messages, thread);
+                let of_thread: Vec<Side> =
+                    std::iter::from_fn(|| sides.next_if(|side| side.0 == thread.thread).map(|side| side.1))
+                        .collect();
                 // Every task has its first thread, which its rank needs; others only if something happens there.
-                let is_needed = thread.thread == 0 || !sides.is_empty() || !self.spool.is_empty(position);
+                let is_needed = thread.thread == 0 || !of_thread.is_empty() || !self.spool.is_empty(position);
                 if !is_needed {
                     continue;
                 }
@@ -290,7 +293,7 @@ impl<'h> Trace<'h> {
                 let around = Around { spool: &self.spool, place: self.place, end: self.end };
                 let steps = if of_task.threads == 0 { usize::MAX } else { position };
                 let events =
-                    Location::new(&mut self.events, writer, &messages).write(steps, sides, &around)?;
+                    Location::new(&mut self.events, writer, &messages).write(steps, of_thread, &around)?;
                 written.push(Written { thread, position, events });
             }
         }
@@ -298,19 +301,19 @@ impl<'h> Trace<'h> {
     }
 }
 
-/// The sides of messages at a thread.
-fn sides(messages: &[Paired], thread: Thread) -> Vec<Side> {
+/// The sides of messages at a task, with the thread of each, in the order of threads.
+fn sides(messages: &[Paired], task: u32) -> Vec<(u32, Side)> {
     let none = Place::default();
     let mut sides = Vec::new();
     for (message, Paired { message: it, .. }) in (0..).zip(messages) {
-        if it.sender == thread {
-            let (begin, end) = (it.sent, it.send_end);
-            sides.push(Side { message, is_send: true, begin, end, begins: none, ends: none });
-        }
-        if it.receiver == thread {
-            let (begin, end) = (it.posted, it.completed);
-            sides.push(Side { message, is_send: false, begin, end, begins: none, ends: none });
-        }
+        let mut push = |thread: Thread, is_send, begin, end| {
+            if thread.task == task {
+                sides.push((thread.thread, Side { message, is_send, begin, end, begins: none, ends: none }));
+            }
+        };
+        push(it.sender, true, it.sent, it.send_end);
+        push(it.receiver, false, it.posted, it.completed);
     }
+    sides.sort_by_key(|side| side.0);
     sides
 }

@@ -53,17 +53,59 @@ impl From<io::Error> for Failure {
 struct Open {
     kind: u64,
     value: u64,
+    /// Position of the first of the functions that are called by each other up to this one, without a call of MPI among them.
+    first: usize,
 }
+
+/// Number of types of calls of MPI.
+const KINDS: usize = 5;
 
 /// What a thread does.
 #[derive(Clone, Debug, Default)]
 struct Doing {
     /// Calls, the innermost last.
     open: Vec<Open>,
+    /// Numbers of open calls of MPI, by type.
+    calls: [usize; KINDS],
     /// Time of the last step.
     time: u64,
     /// Number of the stream in the spool.
     stream: usize,
+}
+
+impl Doing {
+    /// The number of open calls of MPI of a type; `None` for functions.
+    fn calls(&mut self, kind: u64) -> Option<&mut usize> {
+        self.calls.get_mut(usize::try_from(kind.checked_sub(*MPI.start())?).ok()?)
+    }
+
+    fn push(&mut self, kind: u64, value: u64) {
+        let first = if kind == FUNCTION { self.first() } else { self.open.len() + 1 };
+        self.open.push(Open { kind, value, first });
+        if let Some(calls) = self.calls(kind) {
+            *calls += 1;
+        }
+    }
+
+    fn pop(&mut self) {
+        if let Some(open) = self.open.pop()
+            && let Some(calls) = self.calls(open.kind)
+        {
+            *calls = calls.saturating_sub(1);
+        }
+    }
+
+    /// Position of the first function that was called since the innermost call of MPI began.
+    fn first(&self) -> usize {
+        self.open.last().map_or(0, |open| open.first)
+    }
+
+    /// Position of the innermost call of MPI of a type.
+    fn innermost(&mut self, kind: u64) -> Option<usize> {
+        // Without a count the search would take long in deep recursion.
+        self.calls(kind).filter(|calls| **calls > 0)?;
+        self.open.iter().rposition(|open| open.kind == kind)
+    }
 }
 
 /// What is known when all events have been read.
@@ -78,6 +120,8 @@ pub(crate) struct Events {
     /// The region around all calls, where the trace does not name functions.
     pub(crate) program: u32,
     pub(crate) has_functions: bool,
+    /// Whether our own exporter has written the trace.
+    is_ours: bool,
     pub(crate) has_callers: bool,
     threads: Vec<Doing>,
     /// Types and values of the current record.
@@ -88,6 +132,7 @@ pub(crate) struct Events {
 
 impl Events {
     pub(crate) fn new(labels: Labels, program: &str, threads: usize) -> Events {
+        let is_ours = labels.is_ours();
         let mut regions = Regions::default();
         let program = regions.add_program(program);
         let threads = (0..threads).map(|stream| Doing { stream, ..Doing::default() }).collect();
@@ -100,6 +145,7 @@ impl Events {
             remarks: Remarks::default(),
             program,
             has_functions: false,
+            is_ours,
             has_callers: false,
             threads,
             values: Vec::new(),
@@ -162,10 +208,7 @@ impl Events {
         spool: &mut Spool,
     ) -> Result<Option<u32>, Failure> {
         if value == 0 {
-            let open = self
-                .threads
-                .get(stream)
-                .and_then(|doing| doing.open.iter().rposition(|open| open.kind == kind));
+            let open = self.threads.get_mut(stream).and_then(|doing| doing.innermost(kind));
             self.leave(stream, time, open, spool)?;
             return Ok(None);
         }
@@ -180,7 +223,7 @@ impl Events {
         let of = if kind == MESSAGES { Callee::Messages } else { Callee::Mpi };
         self.step(stream, time, Step::Enter { region, of }, spool)?;
         if let Some(doing) = self.threads.get_mut(stream) {
-            doing.open.push(Open { kind, value });
+            doing.push(kind, value);
         }
         Ok(Some(region))
     }
@@ -188,14 +231,16 @@ impl Events {
     /// Begins or ends a function of the program.
     fn function(&mut self, stream: usize, time: u64, value: u64, spool: &mut Spool) -> Result<(), Failure> {
         let Some(doing) = self.threads.get(stream) else { return Ok(()) };
-        let begin = doing.open.iter().rposition(|open| open.kind != FUNCTION).map_or(0, |at| at + 1);
+        let begin = doing.first();
         let functions = doing.open.get(begin..).unwrap_or_default();
-        let is_ours = self.labels.is_ours();
+        let is_ours = self.is_ours;
         if value == 0 {
-            // Our exporter writes it where no function is left, Extrae at the end of each.
-            let of_thread = || doing.open.iter().rposition(|open| open.kind == FUNCTION);
+            // Our exporter writes it where no function is left, Extrae at the end of each. A call of MPI without an end ends with
+            // the function that it is in.
             let last = match functions.len() {
-                0 => of_thread(),
+                0 => begin
+                    .checked_sub(2)
+                    .filter(|&at| doing.open.get(at).is_some_and(|open| open.kind == FUNCTION)),
                 _ if is_ours => Some(begin),
                 count => Some(begin + count - 1),
             };
@@ -210,7 +255,7 @@ impl Events {
         let region = self.regions.number(FUNCTION, value, &self.labels);
         self.step(stream, time, Step::Enter { region, of: Callee::Program }, spool)?;
         if let Some(doing) = self.threads.get_mut(stream) {
-            doing.open.push(Open { kind: FUNCTION, value });
+            doing.push(FUNCTION, value);
         }
         Ok(())
     }
@@ -230,9 +275,7 @@ impl Events {
         let count = self.threads.get(stream).map_or(0, |doing| doing.open.len());
         for _ in open..count {
             self.step(stream, time, Step::Leave, spool)?;
-        }
-        if let Some(doing) = self.threads.get_mut(stream) {
-            doing.open.truncate(open);
+            self.threads.get_mut(stream).map(Doing::pop);
         }
         Ok(())
     }
@@ -353,6 +396,23 @@ mod tests {
         ];
         assert_eq!(steps(&ours, &records).0, "A@0 B@1 -@2 -@3");
         assert_eq!(steps(NAMES, &records).0, "A@0 B@1 A@2 -@3 -@99 -@99");
+    }
+
+    #[test]
+    fn calls_end_with_those_that_they_are_in() {
+        let records = [
+            "2:1:1:1:1:0:60000019:1",
+            "2:1:1:1:1:1:50000002:3",
+            "2:1:1:1:1:2:50000001:1",
+            "2:1:1:1:1:3:60000019:2",
+            "2:1:1:1:1:4:50000002:0",
+            "2:1:1:1:1:5:50000001:0",
+            "2:1:1:1:1:6:50000001:1",
+            "2:1:1:1:1:7:60000019:0",
+        ];
+        let (shown, remarks) = steps(NAMES, &records);
+        assert_eq!(shown, "A@0 MPI_Bcast@1 A@2 B@3 -@4 -@4 -@4 A@6 -@7 -@7");
+        assert_eq!(remarks, Remarks { without_begin: 1, ..Remarks::default() });
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use crate::error::Result;
-use crate::text::Lines;
+use crate::text::{Lines, named};
 
 /// The type of events that only our own exporter writes, and its label.
 const OURS: (u64, &str) = (90_000_001, "Wait state");
@@ -52,7 +52,7 @@ impl Labels {
         let mut section = Section::Other;
         let mut list = 0;
         while let Some(line) = lines.next()? {
-            let line = String::from_utf8_lossy(line);
+            let line = named(line);
             match line.trim() {
                 "EVENT_TYPE" => {
                     section = Section::Types;

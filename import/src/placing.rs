@@ -46,7 +46,7 @@ struct Point {
 /// Calls of MPI that are open, and the number of all.
 #[derive(Debug, Default)]
 struct Calls {
-    /// By open call: its number, or 0 for functions of the program.
+    /// By open call: the number of the innermost call of MPI, which it is or is in; 0 if there is none.
     open: Vec<u32>,
     count: u32,
 }
@@ -54,13 +54,13 @@ struct Calls {
 impl Calls {
     /// The innermost call of MPI, if one is open.
     fn innermost(&self) -> u32 {
-        self.open.iter().rev().copied().find(|&call| call > 0).unwrap_or(0)
+        self.open.last().copied().unwrap_or(0)
     }
 
     /// Goes on by a step; returns the call of MPI that begins.
     fn apply(&mut self, step: Step) -> Option<(u32, Callee)> {
         match step {
-            Step::Enter { of: Callee::Program, .. } => self.open.push(0),
+            Step::Enter { of: Callee::Program, .. } => self.open.push(self.innermost()),
             Step::Enter { of, .. } => {
                 self.count = self.count.saturating_add(1);
                 self.open.push(self.count);

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::text::Lines;
+use crate::text::{Lines, named};
 
 /// Names in the order of numbers; a list is shorter than there are objects if names are missing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -29,7 +29,7 @@ impl Names {
         let mut list: Option<&mut Vec<String>> = None;
         let mut left: u64 = 0;
         while let Some(line) = lines.next()? {
-            let line = String::from_utf8_lossy(line);
+            let line = named(line);
             if left > 0 {
                 left -= 1;
                 if let Some(list) = &mut list {

@@ -16,6 +16,15 @@ const BLOCK: usize = 1 << 20;
 /// The longest line in bytes: a header with a million tasks has less than a fifth of it.
 const LONGEST: usize = 1 << 26;
 
+/// The longest name in bytes: definitions have room for it.
+const LONGEST_NAME: usize = 1 << 12;
+
+/// A line with a name in it as text: UTF-8 without zero bytes, which end names in archives, and not longer than names can be.
+pub(crate) fn named(line: &[u8]) -> String {
+    let cut = line.get(..LONGEST_NAME).unwrap_or(line);
+    String::from_utf8_lossy(cut).replace('\0', "\u{fffd}")
+}
+
 /// Lines of a text, one after the other.
 pub(crate) struct Lines<'r> {
     path: PathBuf,
@@ -157,6 +166,12 @@ mod tests {
             assert!(all[0].2 == long && all[2].2 == long && all[1].2 == "1");
             assert_eq!(all[2].1, 3 * BLOCK as u64 + 3);
         }
+    }
+
+    #[test]
+    fn names_can_be_written() {
+        assert_eq!(named(b"a\0\xffb"), "a\u{fffd}\u{fffd}b");
+        assert_eq!(named(&[b'x'; 10_000]).len(), LONGEST_NAME);
     }
 
     #[test]

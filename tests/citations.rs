@@ -9,7 +9,7 @@ use regex::Regex;
 
 const SPECIFICATION: &str = include_str!("../docs/specification.md");
 /// Folders with sources.
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 16] = [
     "replay",
     "patterns",
     "structure",
@@ -22,6 +22,7 @@ const SOURCES: [&str; 15] = [
     "mpi_library",
     "manual",
     "scan",
+    "import",
     "site",
     "tests",
     "benches",

@@ -400,6 +400,7 @@ fn list_of_files() -> String {
         "mpi_library",
         "manual",
         "scan",
+        "import",
         "site",
         "benches",
         "tests",

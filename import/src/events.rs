@@ -19,6 +19,7 @@ use crate::records::{Thread, Values};
 use crate::regions::{FUNCTION, MESSAGES, MPI, Regions};
 use crate::remarks::Remarks;
 use crate::spool::Spool;
+use crate::stack::Stack;
 use crate::steps::{Callee, Collective, Step, encode};
 
 /// Types of events with what is known of a collective operation.
@@ -48,66 +49,6 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// A call that has not ended.
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    kind: u64,
-    value: u64,
-    /// Position of the first of the functions that are called by each other up to this one, without a call of MPI among them.
-    first: usize,
-}
-
-/// Number of types of calls of MPI.
-const KINDS: usize = 5;
-
-/// What a thread does.
-#[derive(Clone, Debug, Default)]
-struct Doing {
-    /// Calls, the innermost last.
-    open: Vec<Open>,
-    /// Numbers of open calls of MPI, by type.
-    calls: [usize; KINDS],
-    /// Time of the last step.
-    time: u64,
-    /// Number of the stream in the spool.
-    stream: usize,
-}
-
-impl Doing {
-    /// The number of open calls of MPI of a type; `None` for functions.
-    fn calls(&mut self, kind: u64) -> Option<&mut usize> {
-        self.calls.get_mut(usize::try_from(kind.checked_sub(*MPI.start())?).ok()?)
-    }
-
-    fn push(&mut self, kind: u64, value: u64) {
-        let first = if kind == FUNCTION { self.first() } else { self.open.len() + 1 };
-        self.open.push(Open { kind, value, first });
-        if let Some(calls) = self.calls(kind) {
-            *calls += 1;
-        }
-    }
-
-    fn pop(&mut self) {
-        if let Some(open) = self.open.pop()
-            && let Some(calls) = self.calls(open.kind)
-        {
-            *calls = calls.saturating_sub(1);
-        }
-    }
-
-    /// Position of the first function that was called since the innermost call of MPI began.
-    fn first(&self) -> usize {
-        self.open.last().map_or(0, |open| open.first)
-    }
-
-    /// Position of the innermost call of MPI of a type.
-    fn innermost(&mut self, kind: u64) -> Option<usize> {
-        // Without a count the search would take long in deep recursion.
-        self.calls(kind).filter(|calls| **calls > 0)?;
-        self.open.iter().rposition(|open| open.kind == kind)
-    }
-}
-
 /// What is known when all events have been read.
 #[derive(Debug)]
 pub(crate) struct Events {
@@ -123,7 +64,7 @@ pub(crate) struct Events {
     /// Whether our own exporter has written the trace.
     is_ours: bool,
     pub(crate) has_callers: bool,
-    threads: Vec<Doing>,
+    threads: Vec<Stack>,
     /// Types and values of the current record.
     values: Vec<(u64, u64)>,
     levels: Levels,
@@ -135,7 +76,7 @@ impl Events {
         let is_ours = labels.is_ours();
         let mut regions = Regions::default();
         let program = regions.add_program(program);
-        let threads = (0..threads).map(|stream| Doing { stream, ..Doing::default() }).collect();
+        let threads = (0..threads).map(Stack::new).collect();
         Events {
             labels,
             regions,
@@ -275,7 +216,7 @@ impl Events {
         let count = self.threads.get(stream).map_or(0, |doing| doing.open.len());
         for _ in open..count {
             self.step(stream, time, Step::Leave, spool)?;
-            self.threads.get_mut(stream).map(Doing::pop);
+            self.threads.get_mut(stream).map(Stack::pop);
         }
         Ok(())
     }

@@ -9,9 +9,10 @@
 //! | file | content |
 //! |---|---|
 //! | `text`, `fields`, `header`, `records`, `pcf`, `row` | the format of Paraver |
-//! | `events`, `regions`, `contexts`, `collectives`, `counters` | what Extrae's types of events mean |
+//! | `events`, `stack`, `regions`, `contexts`, `collectives`, `counters` | what Extrae's types of events mean |
 //! | `spool`, `steps`, `messages` | what is kept until a thread is written |
-//! | `placing`, `location`, `definitions`, `archive` | the archive |
+//! | `placing`, `location`, `definitions` | the archive |
+//! | `trace`, `archive`, `directory` | all of it, in order |
 //!
 //! Memory does not grow with the records, but for the messages of one task at a time. Nothing that files say is trusted.
 #![warn(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_possible_truncation)]
@@ -36,8 +37,10 @@ mod regions;
 mod remarks;
 mod row;
 mod spool;
+mod stack;
 mod steps;
 mod text;
+mod trace;
 
 pub use archive::{Imported, Sources, import};
 pub use error::Error;

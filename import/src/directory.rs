@@ -35,6 +35,11 @@ impl NewDirectory {
             );
             return Err(Error::file(path, message));
         }
+        let old = with_ending(path, ".old");
+        if replaces && old.symlink_metadata().is_ok() {
+            let message = "this is where what is replaced is put for a moment; remove it, or choose another name with -o";
+            return Err(Error::file(&old, message));
+        }
         let part = with_ending(path, ".part");
         if let Err(cause) = fs::create_dir(&part) {
             let advice = match cause.kind() {
@@ -118,6 +123,10 @@ mod tests {
         fs::write(new.anchor(), "2").unwrap();
         new.put_in_place().unwrap();
         assert_eq!(fs::read(path.join(ANCHOR)).unwrap(), b"2");
+        fs::create_dir(with_ending(&path, ".old")).unwrap();
+        let error = NewDirectory::create(&path, true).unwrap_err().to_string();
+        assert!(error.contains("a.old: this is where"), "{error}");
+        fs::remove_dir(with_ending(&path, ".old")).unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 

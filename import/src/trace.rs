@@ -72,7 +72,9 @@ impl<'h> Trace<'h> {
         match failure {
             Failure::Fault(fault) => lines.error(&fault),
             Failure::Io(cause) => {
-                Error::io(self.place, "write a temporary file; choose another place with -o", &cause)
+                let message =
+                    format_args!("cannot write a temporary file: {cause}; choose another place with -o");
+                Error::file(self.place, message)
             }
         }
     }

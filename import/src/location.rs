@@ -78,7 +78,7 @@ impl<'e> Location<'e> {
 
     /// Writes all; returns the number of events.
     pub(crate) fn write(mut self, stream: usize, mut sides: Vec<Side>, around: &Around<'_>) -> Result<u64> {
-        let failed = |cause| Error::io(around.place, "read the temporary file", &cause);
+        let failed = |cause| Error::io(around.place, "read a temporary file", &cause);
         place(Steps::new(around.spool, stream), &mut sides).map_err(failed)?;
         let ends = self.ends(&sides);
         drop(sides);
@@ -111,7 +111,9 @@ impl<'e> Location<'e> {
         for side in sides {
             let Side { message, is_send, begin, end, begins, ends: over } = *side;
             let is_shared = self.message(message).is_some_and(|paired| paired.is_shared);
-            let is_one_call = begins.call == over.call && (is_send || !is_shared);
+            // Without length a request would be complete when it is posted.
+            let needs_request = is_shared && !is_send && begin < end;
+            let is_one_call = begins.call == over.call && !needs_request;
             let begin = |kind| End { position: begins.position, time: begin, begins: true, message, kind };
             let over = |kind| End { position: over.position, time: end, begins: false, message, kind };
             match (is_send, is_one_call) {

@@ -1,6 +1,6 @@
 //! What the archive has of a trace that is written by hand.
 
-use crate::support::{LABELS, events, import};
+use crate::support::{LABELS, events, import, import_bytes};
 
 /// The events of both tasks.
 fn both(records: &str) -> [String; 2] {
@@ -47,6 +47,20 @@ fn messages_that_overtake_others_are_in_another_communicator() {
         receiver.contains(&format!("40 recv 0 7 {other}\n40 -\n40 MPI_Recv\n50 recv 0 7 MPI_COMM_WORLD\n")),
         "{receiver}"
     );
+}
+
+#[test]
+fn receives_of_several_threads_are_in_the_order_of_posting() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a");
+    let records = "#Paraver (x):100_ns:1(1):1:2(1:1,2:1)\n\
+        2:1:1:1:1:10:50000001:1\n2:1:1:1:1:20:50000001:0\n2:1:1:1:1:20:50000001:1\n2:1:1:1:1:30:50000001:0\n\
+        2:1:1:2:1:5:50000001:2\n2:1:1:2:1:50:50000001:0\n2:1:1:2:2:6:50000001:2\n2:1:1:2:2:40:50000001:0\n\
+        3:1:1:1:1:10:20:1:1:2:1:5:50:1:7\n3:1:1:1:1:20:30:1:1:2:2:6:40:1:7\n";
+    import_bytes(records.as_bytes(), LABELS.as_bytes(), &path).unwrap();
+    let [first, second] = [1, 1 | 1 << 32].map(|location| events(&path, location));
+    assert_eq!(first, "0 a\n5 MPI_Recv\n5 post r1\n50 irecv 0 7 r1 MPI_COMM_WORLD\n50 -\n100 -");
+    assert_eq!(second, "0 a\n6 MPI_Recv\n6 post r3\n40 irecv 0 7 r3 MPI_COMM_WORLD\n40 -\n100 -");
 }
 
 #[test]

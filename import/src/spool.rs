@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use integer_encoding::VarInt;
+
 /// Memory of the blocks of all streams.
 const ALL: usize = 64 << 20;
 
@@ -92,31 +94,20 @@ impl Blocks<'_> {
     }
 }
 
-/// Appends a number: seven bits a byte, the lowest first, the highest bit of a byte says that more follow.
+/// Appends a number in as few bytes as it needs.
 #[inline]
 pub(crate) fn put(number: u64, bytes: &mut Vec<u8>) {
-    let mut left = number;
-    while left >= 0x80 {
-        bytes.push((left & 0x7f) as u8 | 0x80);
-        left >>= 7;
-    }
-    bytes.push((left & 0x7f) as u8);
+    let mut encoded = [0; 10];
+    let length = number.encode_var(&mut encoded);
+    bytes.extend_from_slice(encoded.get(..length).unwrap_or_default());
 }
 
 /// Takes a number; nothing at the end of the bytes.
 #[inline]
 pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    let mut shift = 0;
-    loop {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        shift += 7;
-        if byte & 0x80 == 0 || shift > 63 {
-            return Some(number);
-        }
-    }
+    let (number, length) = u64::decode_var(bytes)?;
+    *bytes = bytes.get(length..)?;
+    Some(number)
 }
 
 #[cfg(test)]

@@ -307,6 +307,15 @@ fn sigkill_for_everybody_leaves_what_can_be_finished() {
             running.wait_for_all();
         });
         assert!(!subject.experiment.join("traces.otf2").exists(), "{way:?}: nobody is left to complete it");
+        // A file of that name is no archive, for which the recording could be removed.
+        let anchor = subject.experiment.join("traces.otf2");
+        std::fs::write(&anchor, "").unwrap();
+        let mut command = Command::new(build::launcher());
+        clean(&mut command);
+        let refused = command.arg("--finish").arg(&subject.experiment).output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(said.contains("move it away, and try again"), "{said}");
+        std::fs::remove_file(&anchor).unwrap();
         finish(&subject).expect_success();
         expect_complete(&subject, 20000);
         std::fs::remove_dir_all(&subject.experiment).unwrap();

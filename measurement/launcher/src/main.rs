@@ -112,7 +112,7 @@ fn report(directory: &Path, outcome: Result<Outcome, Error>, is_asked_for: bool)
         Ok(Outcome::Busy(holder)) => {
             if is_asked_for {
                 let directory = directory.display();
-                launcher::complain(&format!("{directory} is being completed already, on {holder}"));
+                launcher::complain(&format!("{directory} is being completed already, {holder}"));
             }
             INCOMPLETE
         }

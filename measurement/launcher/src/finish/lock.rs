@@ -37,7 +37,13 @@ impl Lock {
             }
             let holder = fs::read_to_string(&path).unwrap_or_default();
             if !is_stale(&holder) {
-                return Ok(Err(holder.split(' ').take(2).collect::<Vec<_>>().join(", process ")));
+                return Ok(Err(match holder.split(' ').collect::<Vec<_>>()[..] {
+                    [on, process, _] => format!("on {on}, process {process}"),
+                    _ => format!(
+                        "by nobody who says so; if no replay-record is at work, remove {}",
+                        path.display()
+                    ),
+                }));
             }
             // If several find it stale, one moves it; then it is checked that this is the lock that was found
             // stale.
@@ -88,7 +94,7 @@ mod tests {
         let directory = recording();
         let lock = Lock::take(directory.path()).unwrap().unwrap();
         let holder = Lock::take(directory.path()).unwrap().unwrap_err();
-        assert_eq!(holder, format!("{}, process {}", host::name(), std::process::id()));
+        assert_eq!(holder, format!("on {}, process {}", host::name(), std::process::id()));
         drop(lock);
         assert!(Lock::take(directory.path()).unwrap().is_ok());
     }
@@ -99,9 +105,11 @@ mod tests {
         let path = directory.path().join(layout::RECORDING).join("finishing");
         fs::write(&path, format!("{} {} 1", host::name(), std::process::id())).unwrap();
         drop(Lock::take(directory.path()).unwrap().unwrap());
-        for other in ["elsewhere 1 1", "", "x"] {
+        for (other, says) in [("elsewhere 1 1", "on elsewhere, process 1"), ("", "remove "), ("x", "remove ")]
+        {
             fs::write(&path, other).unwrap();
-            assert!(Lock::take(directory.path()).unwrap().is_err(), "{other}");
+            let holder = Lock::take(directory.path()).unwrap().unwrap_err();
+            assert!(holder.contains(says), "{holder}");
         }
     }
 }

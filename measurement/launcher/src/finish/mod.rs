@@ -57,6 +57,7 @@ pub(crate) use file_systems::mount_of;
 use journals::Process;
 use notices::Notices;
 pub(crate) use notices::name_ranks;
+use otf2::Archive;
 pub use profile::{Estimate, Omission, Share};
 use recording::layout;
 use recording::settings::EventRecords;
@@ -113,6 +114,7 @@ pub struct Summary {
 pub fn finish(directory: &Path, records: Option<EventRecords>) -> Result<Outcome, Error> {
     let recording = directory.join(layout::RECORDING);
     if is_complete(directory) {
+        check_usable(directory)?;
         remove(&recording)?;
         return Ok(Outcome::AlreadyComplete);
     }
@@ -126,6 +128,7 @@ pub fn finish(directory: &Path, records: Option<EventRecords>) -> Result<Outcome
     };
     // Another process may have completed it before the lock was taken.
     if is_complete(directory) {
+        check_usable(directory)?;
         drop(lock);
         remove(&recording)?;
         return Ok(Outcome::AlreadyComplete);
@@ -150,6 +153,22 @@ pub fn finish(directory: &Path, records: Option<EventRecords>) -> Result<Outcome
 /// Whether an experiment directory is complete.
 pub(crate) fn is_complete(directory: &Path) -> bool {
     directory.join(layout::ANCHOR).exists() || directory.join(layout::PROFILE).exists()
+}
+
+/// Fails if what stands for a complete archive cannot be read: a recording is not removed for the sake of any file of that name.
+fn check_usable(directory: &Path) -> Result<(), Error> {
+    let anchor = directory.join(layout::ANCHOR);
+    let has_definitions = || Archive::open(directory).is_ok_and(|archive| archive.definition_file().is_ok());
+    if directory.join(layout::PROFILE).exists()
+        || !directory.join(layout::RECORDING).is_dir()
+        || has_definitions()
+    {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "{}: this is no complete archive, and beside a recording that is not completed; move it away, and try again",
+        anchor.display()
+    )))
 }
 
 /// Returns the number of processes in the world of a recording, as soon as one of them has a journal.

@@ -311,7 +311,7 @@ pub(crate) struct Cli {
     pub(crate) strict: bool,
 
     /// Complete the recording first, if it was not: its program was killed together with replay-record
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, conflicts_with = "plan")]
     pub(crate) finish: bool,
 
     /// Print errors only

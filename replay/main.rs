@@ -126,8 +126,10 @@ fn main() -> ExitCode {
     }
     let progress = if speaks && !cli.quiet { Progress::on_stderr(cli.verbose) } else { Progress::silent() };
     let mut progress = progress.of(exchange.worker(), 0);
-    let completed =
-        if cli.finish { finish::complete(&options.experiment, exchange.as_mut()) } else { Ok(()) };
+    let completed = match cli.finish {
+        true => finish::complete(&options.experiment, cli.quiet, exchange.as_mut()),
+        false => Ok(()),
+    };
     match completed.and_then(|()| analyze(&options, exchange.as_mut(), &mut progress)) {
         Ok(outcome) => {
             let is_lost = outcome.summary.is_some_and(|summary| !say(&cli, &summary));

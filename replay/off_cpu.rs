@@ -11,7 +11,8 @@ const KNOWN_FROM: f64 = 0.1;
 /// taken to have had a tenth of the own time at least, and to have been running in what is missing of it.
 pub(crate) fn beyond_others(own: Time, others: Time) -> f64 {
     let share = others.off / others.all.max(KNOWN_FROM * own.all).max(1.0);
-    own.off - own.all * share.clamp(0.0, 1.0)
+    // Samples divide a time differently than the switches in it.
+    own.off.min(own.all) - own.all * share.clamp(0.0, 1.0)
 }
 
 /// The time of one or more locations in a place.

@@ -363,7 +363,7 @@ impl Thread {
 
     /// Records a sample: the thread was found on that path.
     pub(crate) fn sample(&mut self, time: u64, path: u32, generator: u64) {
-        self.counters.settle(&mut self.events, time, record::metric);
+        self.settle(time);
         let distance = self.change_path(path);
         record::calling_context_sample(&mut self.events, time, path.into(), distance.into(), generator);
         if let Some(counts) = self.counts.as_mut().filter(|_| !self.events.is_muted()) {

@@ -411,7 +411,7 @@ fn samples(counts: SampleCounts) -> String {
     let share = 100.0 * away as f64 / time.max(1) as f64;
     let away = match share >= 50.0 {
         true => {
-            format!(", without a processor for {share:.0} % of its time: asleep, or another program had it")
+            format!(", without a processor for {share:.0} % of its time: asleep, or others had it")
         }
         false => String::new(),
     };

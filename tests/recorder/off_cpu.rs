@@ -161,11 +161,11 @@ fn rank_that_has_a_processor_of_its_own_is_not_said_to_lack_it() {
     expect_account(&report, &told);
     let work = told[&("work".into(), 0)];
     if work.off()[1] < 0.01 * work.wall {
+        // Nobody need stand out, as both ranks have as much to do.
         let culprits = culprits(&analysis.stdout);
-        let first =
-            culprits.iter().find(|culprit| culprit.contains("rank 0 in") && culprit.contains("/work"));
-        let first = first.unwrap_or_else(|| panic!("{}", analysis.stdout));
-        assert!(!first.contains("others had its processor"), "{first}");
+        for own in culprits.iter().filter(|it| it.contains("rank 0 in") && it.contains("/work")) {
+            assert!(!own.contains("others had its processor"), "{own}");
+        }
         assert!(!advised(&subject).contains(&"work/preempted".to_string()));
     }
 }

@@ -15,7 +15,7 @@ pub struct Remarks {
     pub backward: u64,
     /// Messages that are received in another order than they are sent.
     pub overtaking: u64,
-    /// Collective operations whose communicator is not in the header, or without the task.
+    /// Collective operations whose communicator is not in the header, without the task, or between two groups.
     pub unknown_communicator: u64,
     /// Collective operations with a root that no task says to be.
     pub without_root: u64,
@@ -39,7 +39,7 @@ impl fmt::Display for Remarks {
             (self.overtaking, "messages overtake others with their tag and have communicators of their own"),
             (
                 self.unknown_communicator,
-                "collective operations have a communicator that the header does not have and are calls only",
+                "collective operations have a communicator between two groups, or one that the header does not have: they are calls only",
             ),
             (self.without_root, "collective operations have no root in the trace and are calls only"),
             (

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::pcf::Labels;
-use crate::regions::{CALLERS, LINES, Regions};
+use crate::regions::{CALLERS, Frame, LINES, Regions};
 
 /// A function on a call path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -25,6 +25,29 @@ pub(crate) struct Contexts {
     list: Vec<Node>,
     /// Numbers of functions in front of a path.
     depths: Vec<u32>,
+}
+
+/// Lines by their labels: Extrae gives those of each task numbers of their own, as tasks have the program at different addresses.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    numbers: FxHashMap<u64, u64>,
+    by_label: FxHashMap<String, u64>,
+}
+
+impl Places {
+    /// The value that stands for all with the label of this one; 0 if the label has no line.
+    pub(crate) fn number(&mut self, value: u64, labels: &Labels) -> u64 {
+        if let Some(&known) = self.numbers.get(&value) {
+            return known;
+        }
+        let number = match labels.of_levels(&LINES, value) {
+            None => value,
+            Some(label) if place(label).is_none() => 0,
+            Some(label) => *self.by_label.entry(label.to_owned()).or_insert(value),
+        };
+        self.numbers.insert(value, number);
+        number
+    }
 }
 
 /// Callers that one record names, by level.
@@ -81,7 +104,8 @@ impl Contexts {
         number
     }
 
-    /// The path of the function that a call of MPI is in, below `program`.
+    /// The path of the function that a call of MPI is in, below `program`. It begins with the main function, or behind the
+    /// start of the program, if these are known: a main function that was inlined has no level of its own.
     pub(crate) fn callers(
         &mut self,
         levels: &Levels,
@@ -90,9 +114,19 @@ impl Contexts {
         labels: &Labels,
     ) -> u32 {
         let mut path = self.number(Node { parent: None, region: program, line: 0 });
-        for (level, &function) in levels.functions.iter().enumerate().rev().filter(|level| *level.1 != 0) {
+        let all = levels.functions.as_slice();
+        let main = all.iter().rposition(|&function| regions.frame(function, labels) == Frame::Main);
+        let start = || all.iter().position(|&function| regions.frame(function, labels) == Frame::StartUp);
+        let count = main.map(|main| main + 1).or_else(start).unwrap_or(all.len());
+        let functions = all.get(..count).unwrap_or_default();
+        for (level, &function) in functions.iter().enumerate().rev().filter(|level| *level.1 != 0) {
             let region = regions.caller(function, labels);
-            let line = levels.lines.get(level + 1).copied().unwrap_or(0);
+            let line = levels
+                .lines
+                .get(level + 1)
+                .copied()
+                .filter(|_| level + 1 < count || count == all.len())
+                .unwrap_or(0);
             path = self.number(Node { parent: Some(path), region, line });
         }
         path

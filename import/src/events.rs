@@ -11,12 +11,12 @@
 use std::io;
 
 use crate::collectives::Communicators;
-use crate::contexts::{Contexts, Levels, Node};
+use crate::contexts::{Contexts, Levels, Node, Places};
 use crate::counters::{Counters, is_counter};
 use crate::error::Fault;
 use crate::pcf::Labels;
 use crate::records::{Thread, Values};
-use crate::regions::{FUNCTION, MESSAGES, MPI, Regions};
+use crate::regions::{FUNCTION, LINES, MESSAGES, MPI, OTHER, Regions};
 use crate::remarks::Remarks;
 use crate::spool::Spool;
 use crate::stack::Stack;
@@ -67,7 +67,11 @@ pub(crate) struct Events {
     threads: Vec<Stack>,
     /// Types and values of the current record.
     values: Vec<(u64, u64)>,
+    /// Whose they are and when, if they begin a call of MPI and have not been taken yet: the next record may go on.
+    waiting: Option<(Thread, usize, u64)>,
+    next: Vec<(u64, u64)>,
     levels: Levels,
+    places: Places,
     item: Vec<u8>,
 }
 
@@ -90,12 +94,18 @@ impl Events {
             has_callers: false,
             threads,
             values: Vec::new(),
+            waiting: None,
+            next: Vec::new(),
             levels: Levels::default(),
+            places: Places::default(),
             item: Vec::new(),
         }
     }
 
     /// Takes a record of a thread, whose stream this is.
+    ///
+    /// Extrae divides what it knows of a call of MPI where a message is sent at the same time, as by `MPI_Sendrecv`: callers
+    /// are in a record of their own then.
     pub(crate) fn take(
         &mut self,
         (thread, stream): (Thread, usize),
@@ -103,12 +113,20 @@ impl Events {
         mut values: Values<'_>,
         spool: &mut Spool,
     ) -> Result<(), Failure> {
-        self.values.clear();
-        self.levels.clear();
+        self.next.clear();
+        let mut begins = false;
+        let mut has_calls = false;
         while let Some((kind, value)) = values.next()? {
-            self.levels.take(kind, value);
-            self.values.push((kind, value));
+            let is_call = MPI.contains(&kind);
+            begins |= is_call && value != 0;
+            has_calls |= is_call || kind == FUNCTION;
+            self.next.push((kind, value));
         }
+        if !has_calls && self.waiting == Some((thread, stream, time)) {
+            self.values.append(&mut self.next);
+            return Ok(());
+        }
+        self.take_waiting(spool)?;
         let Some(last) = self.threads.get(stream).map(|doing| doing.time) else { return Ok(()) };
         if time < last {
             let message = format_args!(
@@ -116,6 +134,34 @@ impl Events {
                  trace anew"
             );
             return Err(Fault::new(0, message).into());
+        }
+        std::mem::swap(&mut self.values, &mut self.next);
+        if begins {
+            self.waiting = Some((thread, stream, time));
+            return Ok(());
+        }
+        self.take_values((thread, stream), time, spool)
+    }
+
+    /// Takes the record that waits for another one, if there is one.
+    fn take_waiting(&mut self, spool: &mut Spool) -> Result<(), Failure> {
+        match self.waiting.take() {
+            Some((thread, stream, time)) => self.take_values((thread, stream), time, spool),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the current record.
+    fn take_values(
+        &mut self,
+        (thread, stream): (Thread, usize),
+        time: u64,
+        spool: &mut Spool,
+    ) -> Result<(), Failure> {
+        self.levels.clear();
+        for &(kind, value) in &self.values {
+            let value = if LINES.contains(&kind) { self.places.number(value, &self.labels) } else { value };
+            self.levels.take(kind, value);
         }
         // Counts are those until the call that begins or ends.
         for at in 0..self.values.len() {
@@ -150,9 +196,12 @@ impl Events {
     ) -> Result<Option<u32>, Failure> {
         if value == 0 {
             let open = self.threads.get_mut(stream).and_then(|doing| doing.innermost(kind));
-            self.leave(stream, time, open, spool)?;
+            if !self.finalizes(stream, open) {
+                self.leave(stream, time, open, spool)?;
+            }
             return Ok(None);
         }
+        self.finalized(stream, time, spool)?;
         let region = self.regions.number(kind, value, &self.labels);
         if !self.levels.is_empty() {
             self.has_callers = true;
@@ -169,8 +218,33 @@ impl Events {
         Ok(Some(region))
     }
 
+    /// Whether an open call that is said to end goes on: Extrae ends its record of `MPI_Finalize` before it calls the
+    /// library's, which waits for the other ranks.
+    fn finalizes(&mut self, stream: usize, open: Option<usize>) -> bool {
+        let (Some(doing), Some(at)) = (self.threads.get_mut(stream), open) else { return false };
+        let is_last = at + 1 == doing.open.len();
+        let Some(open) = doing.open.get(at).filter(|open| is_last && open.kind == OTHER) else {
+            return false;
+        };
+        let region = self.regions.number(open.kind, open.value, &self.labels);
+        let goes_on = !self.is_ours && self.regions.get(region).is_some_and(|region| region.is_finalize);
+        doing.finalizes |= goes_on;
+        goes_on
+    }
+
+    /// Ends `MPI_Finalize` where the thread does something else behind it.
+    fn finalized(&mut self, stream: usize, time: u64, spool: &mut Spool) -> Result<(), Failure> {
+        match self.threads.get(stream).filter(|doing| doing.finalizes) {
+            Some(doing) => self.leave(stream, time, doing.open.len().checked_sub(1), spool),
+            None => Ok(()),
+        }
+    }
+
     /// Begins or ends a function of the program.
     fn function(&mut self, stream: usize, time: u64, value: u64, spool: &mut Spool) -> Result<(), Failure> {
+        if value != 0 {
+            self.finalized(stream, time, spool)?;
+        }
         let Some(doing) = self.threads.get(stream) else { return Ok(()) };
         let begin = doing.first();
         let functions = doing.open.get(begin..).unwrap_or_default();
@@ -256,13 +330,15 @@ impl Events {
 
     /// Ends all calls at the end of the trace.
     pub(crate) fn finish(&mut self, end: u64, spool: &mut Spool) -> Result<(), Failure> {
+        self.take_waiting(spool)?;
         for at in 0..self.threads.len() {
-            let Some((stream, open)) = self.threads.get(at).map(|doing| (doing.stream, doing.open.len()))
+            let Some((stream, open, finalizes)) =
+                self.threads.get(at).map(|doing| (doing.stream, doing.open.len(), doing.finalizes))
             else {
                 break;
             };
             if open > 0 {
-                self.remarks.without_end += open as u64;
+                self.remarks.without_end += open as u64 - u64::from(finalizes);
                 self.leave(stream, end, Some(0), spool)?;
             }
         }

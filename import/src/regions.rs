@@ -12,6 +12,9 @@ pub(crate) const MPI: std::ops::RangeInclusive<u64> = 50_000_001..=50_000_005;
 /// The first of them: functions that are about messages.
 pub(crate) const MESSAGES: u64 = *MPI.start();
 
+/// The third one: start and end of MPI, communicators, and whatever is of no other type.
+pub(crate) const OTHER: u64 = *MPI.start() + 2;
+
 /// The type of events of functions of the program.
 pub(crate) const FUNCTION: u64 = 60_000_019;
 
@@ -57,6 +60,17 @@ pub(crate) struct Region {
     pub(crate) paradigm: Paradigm,
     /// The blocking collective operation that it is, and whether that has a root.
     pub(crate) collective: Option<(CollectiveOp, bool)>,
+    /// Whether it ends MPI.
+    pub(crate) is_finalize: bool,
+}
+
+/// What a caller is for the begin of call paths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Frame {
+    Main,
+    /// What the system does before it calls the main function.
+    StartUp,
+    Other,
 }
 
 /// Functions that occur, by the numbers that they get.
@@ -64,6 +78,8 @@ pub(crate) struct Region {
 pub(crate) struct Regions {
     numbers: FxHashMap<(u64, u64), u32>,
     list: Vec<Region>,
+    /// What callers are for the begin of call paths.
+    frames: FxHashMap<u64, Frame>,
     /// Number of functions of MPI without a label.
     unlabelled: u64,
 }
@@ -90,6 +106,17 @@ impl Regions {
         };
         self.numbers.insert((CALLERS.start, value), number);
         number
+    }
+
+    /// What a caller is for the begin of call paths.
+    pub(crate) fn frame(&mut self, value: u64, labels: &Labels) -> Frame {
+        *self.frames.entry(value).or_insert_with(|| {
+            match labels.of_levels(&CALLERS, value).map(name_of_function) {
+                Some("main") => Frame::Main,
+                Some(name) if name == "_start" || name.starts_with("__libc_start_") => Frame::StartUp,
+                _ => Frame::Other,
+            }
+        })
     }
 
     #[cold]
@@ -137,6 +164,7 @@ fn function(name: &str) -> Region {
         role: RegionRole::FUNCTION,
         paradigm: Paradigm::COMPILER,
         collective: None,
+        is_finalize: false,
     }
 }
 
@@ -146,7 +174,8 @@ fn call(name: String, kind: u64) -> Region {
     let of_kind = usize::try_from(kind - MPI.start()).ok().and_then(|kind| ROLES.get(kind)).copied();
     let role = known.map(|function| function.role).or(of_kind).unwrap_or(RegionRole::FUNCTION);
     let collective = COLLECTIVES.iter().find(|known| known.0 == plain).map(|known| (known.1, known.2));
-    Region { name, role, paradigm: Paradigm::MPI, collective }
+    let is_finalize = plain == "finalize";
+    Region { name, role, paradigm: Paradigm::MPI, collective, is_finalize }
 }
 
 /// The name in a label such as `main [main (a.c, ./a.out)]` or `main (a.c, ./a.out)`.

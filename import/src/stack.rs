@@ -23,6 +23,8 @@ pub(crate) struct Stack {
     calls: [usize; KINDS],
     /// Time of the last step.
     pub(crate) time: u64,
+    /// Whether the innermost call is an `MPI_Finalize` that goes on behind its end in the trace.
+    pub(crate) finalizes: bool,
     /// Number of the stream in the spool.
     pub(crate) stream: usize,
 }
@@ -49,6 +51,7 @@ impl Stack {
 
     /// Ends the innermost call.
     pub(crate) fn pop(&mut self) {
+        self.finalizes = false;
         if let Some(open) = self.open.pop()
             && let Some(calls) = self.calls(open.kind)
         {

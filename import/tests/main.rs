@@ -4,6 +4,7 @@ mod command_line;
 mod contents;
 mod damage;
 mod law;
+mod recorded;
 mod support;
 
 // Scripts name types of the analyzer: here they are those of `support`.

@@ -99,6 +99,9 @@ pub fn import(sources: Sources<'_>, directory: &Path, replaces: bool) -> Result<
     };
     let header = header.map_err(|fault| lines.error(&fault))?;
     let labels = Labels::read(&sources.labels.0, sources.labels.1)?;
+    if !labels.has_values() {
+        return Err(labels.foreign("no names"));
+    }
     let names = match sources.names {
         Some((path, names)) => Names::read(&path, names)?,
         None => Names::default(),

@@ -33,6 +33,8 @@ const COMMUNICATOR: u64 = 50_100_004;
 pub(crate) enum Failure {
     /// The line is wrong.
     Fault(Fault),
+    /// There is a call of MPI, but the labels have no function of it.
+    Foreign,
     /// The spool cannot be written.
     Io(io::Error),
 }
@@ -63,6 +65,8 @@ pub(crate) struct Events {
     pub(crate) has_functions: bool,
     /// Whether our own exporter has written the trace.
     is_ours: bool,
+    /// Whether the labels have functions of MPI.
+    names_mpi: bool,
     pub(crate) has_callers: bool,
     threads: Vec<Stack>,
     /// Types and values of the current record.
@@ -77,7 +81,7 @@ pub(crate) struct Events {
 
 impl Events {
     pub(crate) fn new(labels: Labels, program: &str, threads: usize) -> Events {
-        let is_ours = labels.is_ours();
+        let (is_ours, names_mpi) = (labels.is_ours(), labels.has_mpi());
         let mut regions = Regions::default();
         let program = regions.add_program(program);
         let threads = (0..threads).map(Stack::new).collect();
@@ -91,6 +95,7 @@ impl Events {
             program,
             has_functions: false,
             is_ours,
+            names_mpi,
             has_callers: false,
             threads,
             values: Vec::new(),
@@ -200,6 +205,9 @@ impl Events {
                 self.leave(stream, time, open, spool)?;
             }
             return Ok(None);
+        }
+        if !self.names_mpi {
+            return Err(Failure::Foreign);
         }
         self.finalized(stream, time, spool)?;
         let region = self.regions.number(kind, value, &self.labels);
@@ -455,7 +463,8 @@ mod tests {
 
     #[test]
     fn records_in_wrong_order_are_refused() {
-        let mut events = Events::new(Labels::default(), "a", 1);
+        let labels = Labels::read(std::path::Path::new("a"), NAMES.as_bytes()).unwrap();
+        let mut events = Events::new(labels, "a", 1);
         let mut spool = Spool::new(tempfile::tempfile().unwrap(), 1);
         let mut take = |line: &'static str| {
             let Ok(Record::Event { thread, time, values }) =

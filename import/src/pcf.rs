@@ -13,11 +13,12 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::regions::MPI;
 use crate::text::{Lines, named};
 
 /// The type of events that only our own exporter writes, and its label.
@@ -26,6 +27,8 @@ const OURS: (u64, &str) = (90_000_001, "Wait state");
 /// Labels by number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Labels {
+    /// Where they are from, for messages.
+    path: PathBuf,
     /// Of types.
     types: FxHashMap<u64, String>,
     /// Of values: the number of their list in `lists`.
@@ -47,7 +50,7 @@ impl Labels {
     ///
     /// Lines that are no labels are skipped, as people change these files by hand.
     pub(crate) fn read(path: &Path, source: impl Read) -> Result<Labels> {
-        let mut labels = Labels::default();
+        let mut labels = Labels { path: path.to_owned(), ..Labels::default() };
         let mut lines = Lines::new(path, source)?;
         let mut section = Section::Other;
         let mut list = 0;
@@ -110,6 +113,29 @@ impl Labels {
             .map(String::as_str)
     }
 
+    /// Whether there is a name for any value of any type.
+    pub(crate) fn has_values(&self) -> bool {
+        !self.values.is_empty()
+    }
+
+    /// Whether there is a function of MPI among the names. Value 0 is the end of a call.
+    pub(crate) fn has_mpi(&self) -> bool {
+        let is_of_mpi = |list| self.lists.range(MPI).any(|(_, &of_kind)| of_kind == list);
+        self.values.keys().any(|&(list, value)| value != 0 && is_of_mpi(list))
+    }
+
+    /// The error for labels that are not those of the trace.
+    #[cold]
+    pub(crate) fn foreign(&self, found: &str) -> Error {
+        let message = format_args!(
+            "found {found}, expected EVENT_TYPE and VALUES of {} to {}, as \"1 MPI_Send\"; copy the file that lies beside the \
+             trace where it was recorded",
+            MPI.start(),
+            MPI.end()
+        );
+        Error::file(&self.path, message)
+    }
+
     /// Whether `replay-show export paraver` has written the trace.
     pub(crate) fn is_ours(&self) -> bool {
         self.of_type(OURS.0) == Some(OURS.1)
@@ -153,5 +179,13 @@ mod tests {
         );
         assert_eq!(read.of_type(5), Some("five"));
         assert_eq!((read.types.len(), read.values.len()), (1, 0));
+        assert!(!read.has_values());
+    }
+
+    #[test]
+    fn functions_of_mpi_are_values_of_their_types() {
+        assert!(labels("EVENT_TYPE\n9 50000003 Other\nVALUES\n1 MPI_Init\n").has_mpi());
+        assert!(!labels("EVENT_TYPE\n9 50000003 Other\nVALUES\n0 End\n").has_mpi());
+        assert!(!labels("EVENT_TYPE\n9 60000019 Function\nVALUES\n1 MPI_Init\n").has_mpi());
     }
 }

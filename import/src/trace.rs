@@ -71,6 +71,9 @@ impl<'h> Trace<'h> {
     fn error(&self, failure: Failure, lines: &Lines<'_>) -> Error {
         match failure {
             Failure::Fault(fault) => lines.error(&fault),
+            Failure::Foreign => {
+                self.events.labels.foreign("no function of MPI, though the trace has calls of MPI")
+            }
             Failure::Io(cause) => {
                 let message =
                     format_args!("cannot write a temporary file: {cause}; choose another place with -o");

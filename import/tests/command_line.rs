@@ -85,6 +85,27 @@ fn messages_say_where_what_and_what_to_do() {
 }
 
 #[test]
+fn labels_of_something_else_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, output) = (trace(directory.path()), directory.path().join("exp"));
+    let foreign = "EVENT_TYPE\n0 60000019 User function\nVALUES\n1 main\n";
+    for (labels, what) in
+        [("", "no names"), ("\0x\n9 50000001\n", "no names"), (foreign, "no function of MPI")]
+    {
+        fs::write(file.with_extension("pcf"), labels).unwrap();
+        let refused = run(&file, &output, &[]);
+        assert_eq!(refused.status.code(), Some(2));
+        let expected = format!("jacobi.pcf: found {what}");
+        let said = said(&refused);
+        assert!(
+            said.contains(&expected) && said.contains("expected EVENT_TYPE and VALUES of 50000001"),
+            "{said}"
+        );
+        assert!(!output.exists());
+    }
+}
+
+#[test]
 fn otf2_print_reads_the_archive_without_complaint() {
     let directory = tempfile::tempdir().unwrap();
     let (file, output) = (trace(directory.path()), directory.path().join("exp"));

@@ -92,7 +92,7 @@ fn names_are_those_of_the_files() {
     let path = directory.path().join("a");
     let sources = import::Sources {
         records: ("p.prv".into(), Box::new(&b"#Paraver (x):100_ns:2(1,1):1:2(1:1,2:2)\n"[..])),
-        labels: ("p.pcf".into(), Box::new(&b""[..])),
+        labels: ("p.pcf".into(), Box::new(LABELS.as_bytes())),
         names: Some((
             "p.row".into(),
             Box::new(&b"LEVEL NODE SIZE 2\nn1\nn2\n\nLEVEL THREAD SIZE 1\nt1\n"[..]),

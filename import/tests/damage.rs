@@ -24,7 +24,8 @@ fn check(records: &[u8], labels: &[u8]) {
         Ok(imported) => assert_eq!(events(&path), imported.events),
         Err(error) => {
             let message = error.to_string();
-            assert!(message.starts_with("a.prv: line ") && !message.contains('\n'), "{message}");
+            let has_place = message.starts_with("a.prv: line ") || message.starts_with("a.pcf: ");
+            assert!(has_place && !message.contains('\n'), "{message}");
             assert_eq!(
                 std::fs::read_dir(directory.path()).unwrap().count(),
                 0,

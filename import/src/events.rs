@@ -350,7 +350,7 @@ impl Events {
                 self.leave(stream, end, Some(0), spool)?;
             }
         }
-        self.remarks.without_label = self.regions.unlabelled();
+        self.remarks.unknown_functions = self.regions.unknown();
         Ok(())
     }
 }
@@ -407,7 +407,7 @@ mod tests {
         ];
         let (shown, remarks) = steps(NAMES, &records);
         assert_eq!(shown, "A@0 B@1 +7 A@2 +8 -@3 -@4 -@5");
-        assert_eq!(remarks, Remarks { without_begin: 1, ..Remarks::default() });
+        assert_eq!(remarks, Remarks { without_begin: 1, unknown_functions: 1, ..Remarks::default() });
     }
 
     #[test]
@@ -437,7 +437,7 @@ mod tests {
         ];
         let (shown, remarks) = steps(NAMES, &records);
         assert_eq!(shown, "A@0 MPI_Bcast@1 A@2 B@3 -@4 -@4 -@4 A@6 -@7 -@7");
-        assert_eq!(remarks, Remarks { without_begin: 1, ..Remarks::default() });
+        assert_eq!(remarks, Remarks { without_begin: 1, unknown_functions: 1, ..Remarks::default() });
     }
 
     #[test]

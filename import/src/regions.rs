@@ -80,8 +80,8 @@ pub(crate) struct Regions {
     list: Vec<Region>,
     /// What callers are for the begin of call paths.
     frames: FxHashMap<u64, Frame>,
-    /// Number of functions of MPI without a label.
-    unlabelled: u64,
+    /// Number of functions of MPI without a label, or with one that no function has.
+    unknown: u64,
 }
 
 impl Regions {
@@ -122,7 +122,7 @@ impl Regions {
     #[cold]
     fn add(&mut self, kind: u64, value: u64, labels: &Labels) -> u32 {
         let label = labels.of_value(kind, value);
-        self.unlabelled += u64::from(label.is_none() && MPI.contains(&kind));
+        self.unknown += u64::from(MPI.contains(&kind) && label.and_then(known).is_none());
         let number = self.push(match label {
             Some(label) if MPI.contains(&kind) => call(label.to_owned(), kind),
             None if MPI.contains(&kind) => call(format!("MPI {kind}:{value}"), kind),
@@ -147,9 +147,9 @@ impl Regions {
         self.list.get(usize::try_from(number).ok()?)
     }
 
-    /// The number of functions of MPI without a label.
-    pub(crate) fn unlabelled(&self) -> u64 {
-        self.unlabelled
+    /// The number of functions of MPI without a label, or with one that no function has.
+    pub(crate) fn unknown(&self) -> u64 {
+        self.unknown
     }
 
     /// All regions in the order of their numbers.
@@ -168,11 +168,16 @@ fn function(name: &str) -> Region {
     }
 }
 
+/// The function of MPI of this name, in capitals or not.
+fn known(name: &str) -> Option<&'static mpi::Function> {
+    let plain = mpi::plain(name);
+    mpi::functions().iter().find(|function| mpi::plain(function.name) == plain)
+}
+
 fn call(name: String, kind: u64) -> Region {
     let plain = mpi::plain(&name);
-    let known = mpi::functions().iter().find(|function| mpi::plain(function.name) == plain);
     let of_kind = usize::try_from(kind - MPI.start()).ok().and_then(|kind| ROLES.get(kind)).copied();
-    let role = known.map(|function| function.role).or(of_kind).unwrap_or(RegionRole::FUNCTION);
+    let role = known(&name).map(|function| function.role).or(of_kind).unwrap_or(RegionRole::FUNCTION);
     let collective = COLLECTIVES.iter().find(|known| known.0 == plain).map(|known| (known.1, known.2));
     let is_finalize = plain == "finalize";
     Region { name, role, paradigm: Paradigm::MPI, collective, is_finalize }
@@ -208,6 +213,21 @@ mod tests {
         assert_eq!(regions.get(unknown).unwrap().name, "MPI 50000004:99");
         assert_eq!(regions.get(unknown).unwrap().role, RegionRole::RMA);
         assert_eq!(regions.list().len(), 4);
+        assert_eq!(regions.unknown(), 1);
+    }
+
+    #[test]
+    fn labels_that_no_function_of_mpi_has_are_counted() {
+        let text =
+            "EVENT_TYPE\n9 50000001 a\n9 60000019 f\nVALUES\n1 XYZ_Send\n2 MPI_Comm_rank\n3 mpi_recv\n";
+        let labels = Labels::read(std::path::Path::new("a"), text.as_bytes()).unwrap();
+        let mut regions = Regions::default();
+        for (kind, value) in
+            [(50_000_001, 1), (50_000_001, 1), (50_000_001, 2), (50_000_001, 3), (60_000_019, 1)]
+        {
+            regions.number(kind, value, &labels);
+        }
+        assert_eq!(regions.unknown(), 1);
     }
 
     #[test]

@@ -21,8 +21,8 @@ pub struct Remarks {
     pub without_root: u64,
     /// Non-blocking collective operations, of which the completion is not known.
     pub non_blocking: u64,
-    /// Functions of MPI without a label.
-    pub without_label: u64,
+    /// Functions of MPI without a label, or with one that no function of MPI has.
+    pub unknown_functions: u64,
 }
 
 impl fmt::Display for Remarks {
@@ -47,8 +47,8 @@ impl fmt::Display for Remarks {
                 "collective operations are non-blocking or among neighbours, of which traces do not say enough: they are calls only",
             ),
             (
-                self.without_label,
-                "functions of MPI have no name in the .pcf: the analysis does not know what they do",
+                self.unknown_functions,
+                "functions of MPI have no name in the .pcf, or one that MPI does not have: the analysis does not know what they do",
             ),
         ];
         let mut lines = all.iter().filter(|(count, _)| *count > 0);

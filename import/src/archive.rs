@@ -9,13 +9,13 @@ use tracing::debug;
 
 use crate::definitions::{self, Parts};
 use crate::directory::NewDirectory;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::events::Events;
 use crate::header::Header;
 use crate::pcf::Labels;
 use crate::remarks::Remarks;
 use crate::row::Names;
-use crate::text::Lines;
+use crate::text::{Kind, Lines, Opened};
 use crate::trace::Trace;
 
 /// The files of a trace, with their names for messages.
@@ -54,27 +54,17 @@ pub struct Imported {
 impl Sources<'static> {
     /// Opens `FILE.prv` or `FILE.prv.gz` with the files beside it.
     ///
-    /// # Errors
-    /// If the trace or its labels cannot be opened.
-    pub fn open(path: &Path) -> Result<Sources<'static>> {
-        let open = |path: PathBuf| match File::open(&path) {
-            Ok(file) => Ok((path, Box::new(file) as Box<dyn Read>)),
-            Err(cause) => Err((path, cause)),
-        };
-        let records = open(path.to_owned())
-            .map_err(|(path, cause)| Error::file(&path, format_args!("cannot open the trace: {cause}")))?;
-        let labels = open(beside(path, "pcf")).map_err(|(path, cause)| {
-            let advice = "it has the names of all functions, and lies beside the trace: copy it there";
-            Error::file(&path, format_args!("cannot open the labels of the trace: {cause}; {advice}"))
-        })?;
-        let names = match open(beside(path, "row")) {
-            Ok(names) => Some(names),
-            Err((_, cause)) if cause.kind() == ErrorKind::NotFound => None,
-            Err((path, cause)) => {
-                return Err(Error::file(&path, format_args!("cannot open the names of the trace: {cause}")));
-            }
-        };
-        Ok(Sources { records, labels, names })
+    /// What cannot be opened is an error when it is read: if the trace is none, nobody needs its labels.
+    pub fn open(path: &Path) -> Sources<'static> {
+        let boxed = |file| Box::new(Opened::new(file)) as Box<dyn Read>;
+        let (labels, names) = (beside(path, "pcf"), beside(path, "row"));
+        let (of_labels, of_names) = (File::open(&labels), File::open(&names));
+        let is_missing = of_names.as_ref().is_err_and(|cause| cause.kind() == ErrorKind::NotFound);
+        Sources {
+            records: (path.to_owned(), boxed(File::open(path))),
+            labels: (labels, boxed(of_labels)),
+            names: (!is_missing).then(|| (names, boxed(of_names))),
+        }
     }
 }
 
@@ -92,7 +82,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 /// If a file is no trace or damaged, the directory is there already, or the disk refuses. Nothing is left then.
 pub fn import(sources: Sources<'_>, directory: &Path, replaces: bool) -> Result<Imported> {
     let (path, records) = sources.records;
-    let mut lines = Lines::new(&path, records)?;
+    let mut lines = Lines::new(Kind::Trace, &path, records)?;
     let header = match lines.next()? {
         Some(line) => Header::parse(line),
         None => Header::parse(b""),

@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 
 fn run(file: &Path, output: &Path, force: bool) -> ExitCode {
     let start = Instant::now();
-    match Sources::open(file).and_then(|sources| import(sources, output, force)) {
+    match import(Sources::open(file), output, force) {
         Ok(imported) => {
             let Imported { tasks, threads, events, messages, bytes, remarks } = imported;
             remarks.to_string().lines().for_each(|line| complain(&line));

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
 use crate::regions::MPI;
-use crate::text::{Lines, named};
+use crate::text::{Kind, Lines, named};
 
 /// The type of events that only our own exporter writes, and its label.
 const OURS: (u64, &str) = (90_000_001, "Wait state");
@@ -51,7 +51,7 @@ impl Labels {
     /// Lines that are no labels are skipped, as people change these files by hand.
     pub(crate) fn read(path: &Path, source: impl Read) -> Result<Labels> {
         let mut labels = Labels { path: path.to_owned(), ..Labels::default() };
-        let mut lines = Lines::new(path, source)?;
+        let mut lines = Lines::new(Kind::Labels, path, source)?;
         let mut section = Section::Other;
         let mut list = 0;
         while let Some(line) = lines.next()? {

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::Result;
-use crate::text::{Lines, named};
+use crate::text::{Kind, Lines, named};
 
 /// Names in the order of numbers; a list is shorter than there are objects if names are missing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -25,7 +25,7 @@ impl Names {
     /// Reads the file. Levels that are not known are skipped.
     pub(crate) fn read(path: &Path, source: impl Read) -> Result<Names> {
         let mut names = Names::default();
-        let mut lines = Lines::new(path, source)?;
+        let mut lines = Lines::new(Kind::Names, path, source)?;
         let mut list: Option<&mut Vec<String>> = None;
         let mut left: u64 = 0;
         while let Some(line) = lines.next()? {

@@ -1,5 +1,6 @@
 //! Lines of a text, plain or compressed by gzip, of any length in little memory.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,67 @@ const LONGEST: usize = 1 << 26;
 /// The longest name in bytes: definitions have room for it.
 const LONGEST_NAME: usize = 1 << 12;
 
+/// Which file of a trace a text is: messages about it say what to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Trace,
+    Labels,
+    Names,
+}
+
+impl Kind {
+    /// What the file is to a reader of messages.
+    fn called(self) -> &'static str {
+        match self {
+            Kind::Trace => "the trace",
+            Kind::Labels => "the labels of the trace",
+            Kind::Names => "the names of the trace",
+        }
+    }
+
+    /// What helps if the file cannot be read.
+    fn advice(self, cause: io::ErrorKind) -> &'static str {
+        match (self, cause) {
+            (Kind::Trace, io::ErrorKind::NotFound) => "give a FILE.prv or FILE.prv.gz that is there",
+            (Kind::Trace, io::ErrorKind::IsADirectory) => "give the FILE.prv or FILE.prv.gz in it",
+            (Kind::Trace, _) => "make it readable, or copy it anew",
+            (Kind::Labels, _) => {
+                "it has the names of all functions: copy the file that lies beside the trace where it was recorded"
+            }
+            (Kind::Names, _) => "make it readable, or remove it: it need not be there",
+        }
+    }
+
+    /// What lines should be, and what to do if they have no end.
+    fn expected(self) -> &'static str {
+        match self {
+            Kind::Trace => "records with line ends; is this a trace of Paraver?",
+            Kind::Labels => {
+                "lines as EVENT_TYPE and VALUES; copy the file that lies beside the trace where it was recorded"
+            }
+            Kind::Names => "lines as \"LEVEL NODE SIZE 2\"; copy it anew, or remove it: it need not be there",
+        }
+    }
+}
+
+/// A file that is opened, or why it cannot be: that is said when it is read, as another file is to blame first, maybe.
+pub(crate) struct Opened(std::result::Result<File, Option<io::Error>>);
+
+impl Opened {
+    pub(crate) fn new(file: io::Result<File>) -> Opened {
+        Opened(file.map_err(Some))
+    }
+}
+
+impl Read for Opened {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Ok(file) => file.read(buffer),
+            Err(cause) => Err(cause.take().unwrap_or_else(|| io::ErrorKind::Other.into())),
+        }
+    }
+}
+
 /// A line with a name in it as text: UTF-8 without zero bytes, which end names in archives, and not longer than names can be.
 pub(crate) fn named(line: &[u8]) -> String {
     let cut = line.get(..LONGEST_NAME).unwrap_or(line);
@@ -27,6 +89,7 @@ pub(crate) fn named(line: &[u8]) -> String {
 
 /// Lines of a text, one after the other.
 pub(crate) struct Lines<'r> {
+    kind: Kind,
     path: PathBuf,
     source: Box<dyn Read + 'r>,
     buffer: Vec<u8>,
@@ -42,17 +105,20 @@ pub(crate) struct Lines<'r> {
 
 impl<'r> Lines<'r> {
     /// Opens a text; the path is for messages.
-    pub(crate) fn new(path: &Path, source: impl Read + 'r) -> Result<Lines<'r>> {
+    pub(crate) fn new(kind: Kind, path: &Path, source: impl Read + 'r) -> Result<Lines<'r>> {
         let mut first = Vec::with_capacity(GZIP.len());
         let mut source = source;
         let is_read = source.by_ref().take(GZIP.len() as u64).read_to_end(&mut first);
-        is_read.map_err(|cause| Error::io(path, "read the file", &cause))?;
+        is_read.map_err(|cause| {
+            let (called, advice) = (kind.called(), kind.advice(cause.kind()));
+            Error::file(path, format_args!("cannot read {called}: {cause}; {advice}"))
+        })?;
         let is_compressed = first == GZIP;
         let whole = io::Cursor::new(first).chain(source);
         let source: Box<dyn Read + 'r> =
             if is_compressed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
         let path = path.to_owned();
-        Ok(Lines { path, source, buffer: Vec::new(), begin: 0, end: 0, line: 0, byte: 0, next: 0 })
+        Ok(Lines { kind, path, source, buffer: Vec::new(), begin: 0, end: 0, line: 0, byte: 0, next: 0 })
     }
 
     /// The next line without its end.
@@ -90,9 +156,8 @@ impl<'r> Lines<'r> {
             self.begin = 0;
         }
         if self.end > LONGEST {
-            let message = format_args!(
-                "found a line of more than {LONGEST} bytes, expected records with line ends; is this a trace of Paraver?"
-            );
+            let message =
+                format_args!("found a line of more than {LONGEST} bytes, expected {}", self.kind.expected());
             return Err(Error::at(&self.path, self.line + 1, self.next, message));
         }
         let needed = self.end + BLOCK;
@@ -136,7 +201,7 @@ mod tests {
     use super::*;
 
     fn lines(bytes: &[u8]) -> Vec<(u64, u64, String)> {
-        let mut lines = Lines::new(Path::new("a"), bytes).unwrap();
+        let mut lines = Lines::new(Kind::Trace, Path::new("a"), bytes).unwrap();
         let mut all = Vec::new();
         while let Some(line) = lines.next().unwrap() {
             let line = String::from_utf8_lossy(line).into_owned();
@@ -176,7 +241,7 @@ mod tests {
 
     #[test]
     fn damaged_compression_is_an_error_with_a_place() {
-        let mut lines = Lines::new(Path::new("a.prv.gz"), &[0x1f, 0x8b, 8, 0, 0][..]).unwrap();
+        let mut lines = Lines::new(Kind::Trace, Path::new("a.prv.gz"), &[0x1f, 0x8b, 8, 0, 0][..]).unwrap();
         let error = lines.next().unwrap_err().to_string();
         assert!(error.starts_with("a.prv.gz: line 1, byte 0: cannot read the file: "), "{error}");
     }

@@ -68,7 +68,7 @@ fn messages_say_where_what_and_what_to_do() {
     let directory = tempfile::tempdir().unwrap();
     let (file, output) = (trace(directory.path()), directory.path().join("exp"));
     let missing = said(&run(&directory.path().join("none.prv"), &output, &[]));
-    assert!(missing.contains("none.prv: cannot open the trace: No such file"), "{missing}");
+    assert!(missing.contains("none.prv: cannot read the trace: No such file"), "{missing}");
     fs::write(&file, RECORDS.replace("2:1:1:2:1:25:", "2:1:1:3:1:25:")).unwrap();
     let wrong = said(&run(&file, &output, &[]));
     let byte = RECORDS.find("1:2:1:25:").unwrap();
@@ -78,7 +78,7 @@ fn messages_say_where_what_and_what_to_do() {
     fs::remove_file(file.with_extension("pcf")).unwrap();
     let unlabelled = run(&file, &output, &[]);
     assert_eq!(unlabelled.status.code(), Some(2));
-    assert!(said(&unlabelled).contains("jacobi.pcf: cannot open the labels"), "{}", said(&unlabelled));
+    assert!(said(&unlabelled).contains("jacobi.pcf: cannot read the labels"), "{}", said(&unlabelled));
     let names: Vec<_> =
         fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["jacobi.prv"]);
@@ -103,6 +103,26 @@ fn labels_of_something_else_are_refused() {
         );
         assert!(!output.exists());
     }
+}
+
+#[test]
+fn the_trace_is_to_blame_before_its_labels() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = directory.path().join("exp");
+    let file = directory.path().join("a.prv");
+    let a_directory = said(&run(directory.path(), &output, &[]));
+    assert!(a_directory.contains("cannot read the trace: Is a directory"), "{a_directory}");
+    assert!(a_directory.contains("give the FILE.prv or FILE.prv.gz in it"), "{a_directory}");
+    for text in ["", "x", "\n"] {
+        fs::write(&file, text).unwrap();
+        let wrong = said(&run(&file, &output, &[]));
+        assert!(wrong.contains("a.prv: line ") && wrong.contains("expected a header as"), "{wrong}");
+    }
+    fs::write(&file, RECORDS).unwrap();
+    fs::create_dir(file.with_extension("pcf")).unwrap();
+    let labels = said(&run(&file, &output, &[]));
+    assert!(labels.contains("a.pcf: cannot read the labels of the trace: Is a directory"), "{labels}");
+    assert!(labels.contains("copy the file that lies beside the trace"), "{labels}");
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn compare(name: &str, experiment: &Path, programs: &Path) -> Result<Compared, S
     if !is_exported {
         return Err(said);
     }
-    let sources = Sources::open(&exported.join("trace.prv")).unwrap();
+    let sources = Sources::open(&exported.join("trace.prv"));
     let done = import::import(sources, &imported, false).unwrap_or_else(|error| panic!("{name}: {error}"));
     let (remarks, received) = (done.remarks, received(experiment));
     if done.messages != received {

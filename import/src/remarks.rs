@@ -29,33 +29,64 @@ impl fmt::Display for Remarks {
     /// A line for each number that is not zero.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = [
-            (self.without_begin, "calls end without a begin and are left out: the trace was cut"),
-            (self.without_end, "calls have no end: they end with the trace"),
-            (self.outside, "ends of messages lie in no call of MPI: the analysis counts them only"),
+            (
+                self.without_begin,
+                "call ends without a begin and is",
+                "calls end without a begin and are",
+                " left out: the trace was cut",
+            ),
+            (self.without_end, "call has no end: it ends", "calls have no end: they end", " with the trace"),
+            (
+                self.outside,
+                "end of messages (each message has four) lies",
+                "ends of messages (each message has four) lie",
+                " in no call of MPI: the analysis only counts these messages",
+            ),
             (
                 self.backward,
-                "messages are received before they are sent: clocks were wrong; see replay-analyze --clock-correction",
+                "message is received before it is sent",
+                "messages are received before they are sent",
+                ": clocks were wrong; see replay-analyze --clock-correction",
             ),
-            (self.overtaking, "messages overtake others with their tag and have communicators of their own"),
+            (
+                self.overtaking,
+                "message overtakes another one with its tag and has a communicator of its",
+                "messages overtake others with their tag and have communicators of their",
+                " own",
+            ),
             (
                 self.unknown_communicator,
-                "collective operations have a communicator between two groups, or one that the header does not have: they are calls only",
+                "collective operation has a communicator between two groups, or one that the header does not have: it is a call",
+                "collective operations have a communicator between two groups, or one that the header does not have: they are calls",
+                " only",
             ),
-            (self.without_root, "collective operations have no root in the trace and are calls only"),
+            (
+                self.without_root,
+                "collective operation has no root in the trace and is a call",
+                "collective operations have no root in the trace and are calls",
+                " only",
+            ),
             (
                 self.non_blocking,
-                "collective operations are non-blocking or among neighbours, of which traces do not say enough: they are calls only",
+                "collective operation is non-blocking or among neighbours, of which traces do not say enough: it is a call",
+                "collective operations are non-blocking or among neighbours, of which traces do not say enough: they are calls",
+                " only",
             ),
             (
                 self.unknown_functions,
+                "function of MPI has no name in the .pcf, or one that MPI does not have: the analysis does not know what it does",
                 "functions of MPI have no name in the .pcf, or one that MPI does not have: the analysis does not know what they do",
+                "",
             ),
         ];
-        let mut lines = all.iter().filter(|(count, _)| *count > 0);
-        if let Some((count, what)) = lines.next() {
-            write!(f, "{count} {what}")?;
+        let mut lines = all.iter().filter(|line| line.0 > 0).map(|&(count, one, many, rest)| {
+            let what = if count == 1 { one } else { many };
+            format!("{count} {what}{rest}")
+        });
+        if let Some(line) = lines.next() {
+            f.write_str(&line)?;
         }
-        lines.try_for_each(|(count, what)| write!(f, "\n{count} {what}"))
+        lines.try_for_each(|line| write!(f, "\n{line}"))
     }
 }
 
@@ -70,5 +101,6 @@ mod tests {
         let lines: Vec<String> = remarks.to_string().lines().map(str::to_owned).collect();
         assert_eq!(lines.len(), 2);
         assert!(lines[0].starts_with("2 calls have no end"));
+        assert!(lines[1].starts_with("1 collective operation has no root"));
     }
 }

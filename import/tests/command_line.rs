@@ -37,7 +37,7 @@ fn a_line_has_the_size_and_others_what_is_not_as_it_was() {
     let printed = String::from_utf8_lossy(&done.stdout).into_owned();
     let expected = "2 ranks, 2 locations, 12 events, 1 messages from ";
     assert!(done.status.success() && printed.starts_with(expected), "{printed}{}", said(&done));
-    assert_eq!(said(&done), "replay-import: 1 calls have no end: they end with the trace\n");
+    assert_eq!(said(&done), "replay-import: 1 call has no end: it ends with the trace\n");
     assert!(output.join("traces.otf2").is_file());
     // The same bytes again.
     let other = directory.path().join("other");

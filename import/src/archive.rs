@@ -85,7 +85,7 @@ pub fn import(sources: Sources<'_>, directory: &Path, replaces: bool) -> Result<
     let mut lines = Lines::new(Kind::Trace, &path, records)?;
     let header = match lines.next()? {
         Some(line) => Header::parse(line),
-        None => Header::parse(b""),
+        None => Err(Header::missing("the end of the file")),
     };
     let header = header.map_err(|fault| lines.error(&fault))?;
     let labels = Labels::read(&sources.labels.0, sources.labels.1)?;

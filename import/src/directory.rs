@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, OTHER_PLACE, Result};
 
 /// The anchor of an archive, by which a directory is known to be an experiment.
 const ANCHOR: &str = "traces.otf2";
@@ -45,7 +45,7 @@ impl NewDirectory {
             let advice = match cause.kind() {
                 ErrorKind::AlreadyExists => "remove what an earlier run has left",
                 ErrorKind::NotFound => "make the directory that it is to be in",
-                _ => "choose another place with -o",
+                _ => OTHER_PLACE,
             };
             return Err(Error::file(&part, format_args!("cannot create the directory: {cause}; {advice}")));
         }
@@ -84,7 +84,10 @@ impl NewDirectory {
             return Err(failed(cause));
         }
         if replaced {
-            fs::remove_dir_all(&old).map_err(|cause| Error::io(&old, "remove the old archive", &cause))?;
+            fs::remove_dir_all(&old).map_err(|cause| {
+                let message = format_args!("cannot remove what was replaced: {cause}; remove it");
+                Error::file(&old, message)
+            })?;
         }
         Ok(())
     }

@@ -13,6 +13,9 @@ pub struct Error(String);
 /// Result of the functions of this crate.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
+/// What helps if a disk is full or refuses.
+pub(crate) const OTHER_PLACE: &str = "choose another place with -o";
+
 impl Error {
     /// An error about a file or directory as a whole.
     #[cold]
@@ -20,10 +23,10 @@ impl Error {
         Error(format!("{}: {message}", path.display()))
     }
 
-    /// An operation that the operating system has failed.
+    /// An operation in the new directory that the operating system has failed.
     #[cold]
     pub(crate) fn io(path: &Path, tried: &str, cause: &io::Error) -> Error {
-        Error::file(path, format_args!("cannot {tried}: {cause}"))
+        Error::file(path, format_args!("cannot {tried}: {cause}; {OTHER_PLACE}"))
     }
 
     /// An error at a place of a text.
@@ -36,7 +39,11 @@ impl Error {
 impl From<otf2::Error> for Error {
     #[cold]
     fn from(error: otf2::Error) -> Error {
-        Error(error.to_string())
+        // Of the archive there is nothing yet that could be damaged: the disk is full, or refuses.
+        match std::error::Error::source(&error) {
+            Some(_) => Error(format!("{error}; {OTHER_PLACE}")),
+            None => Error(error.to_string()),
+        }
     }
 }
 
@@ -61,6 +68,11 @@ impl Fault {
     pub(crate) fn new(at: usize, message: impl fmt::Display) -> Fault {
         Fault { at, message: message.to_string() }
     }
+}
+
+/// A number of things: `1 node`, `2 nodes`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A piece of a text in a message: what is behind its first 40 bytes is left out.

@@ -9,7 +9,7 @@
 //! In front of the tasks is the number of applications. A task has its number of threads and its node, a node its
 //! number of processors, a communicator its application, its number, and its tasks. All count from 1.
 
-use crate::error::{Fault, excerpt};
+use crate::error::{Fault, counted, excerpt};
 use crate::fields::Fields;
 
 /// How a trace begins.
@@ -55,12 +55,7 @@ pub(crate) enum Communicator {
 impl Header {
     /// Parses the first line.
     pub(crate) fn parse(line: &[u8]) -> Result<Header, Fault> {
-        let found = excerpt(line);
-        let missing = || {
-            let expected =
-                "expected a header as \"#Paraver (30/11/2026 at 12:00):5000_ns:1(2):1:2(1:1,1:1)\"";
-            Fault::new(0, format_args!("found {found}, {expected}; this is no trace of Paraver (FILE.prv)"))
-        };
+        let missing = || Header::missing(&excerpt(line));
         let date = line.strip_prefix(MAGIC).ok_or_else(missing)?;
         let date = memchr::memchr(b')', date).ok_or_else(missing)?;
         let mut fields = Fields::new(line, MAGIC.len() + date + 1);
@@ -80,13 +75,22 @@ impl Header {
             return Err(Fault::new(
                 begin,
                 format_args!(
-                    "found {applications} applications, expected 1; cut the trace with Paraver so that one is left"
+                    "found {}, expected 1; cut the trace with Paraver so that one is left",
+                    counted(applications, "application")
                 ),
             ));
         }
         let tasks = tasks(&mut fields, nodes)?;
         // The number of communicators, if it is there, is that of the lines that follow.
         Ok(Header { end, ticks_per_second, nodes, tasks })
+    }
+
+    /// The fault of a text that does not begin with a header.
+    #[cold]
+    pub(crate) fn missing(found: &str) -> Fault {
+        let expected = "expected a header as \"#Paraver (30/11/2026 at 12:00):5000_ns:1(2):1:2(1:1,1:1)\"";
+        let advice = "this is no trace of Paraver: give a FILE.prv or FILE.prv.gz";
+        Fault::new(0, format_args!("found {found}, {expected}; {advice}"))
     }
 }
 
@@ -131,7 +135,8 @@ fn nodes(fields: &mut Fields<'_>) -> Result<u64, Fault> {
         return Err(Fault::new(
             at,
             format_args!(
-                "found {listed} nodes, expected {nodes}; the header is damaged: write the trace anew"
+                "found {}, expected {nodes}; the header is damaged: write the trace anew",
+                counted(listed, "node")
             ),
         ));
     }
@@ -177,12 +182,10 @@ fn tasks(fields: &mut Fields<'_>, nodes: u64) -> Result<Vec<Task>, Fault> {
         tasks.push(Task { threads, node: u32::try_from(node).unwrap_or(0) });
     }
     if tasks.len() as u64 != count {
-        let found = tasks.len();
+        let found = counted(tasks.len() as u64, "task");
         return Err(Fault::new(
             at,
-            format_args!(
-                "found {found} tasks, expected {count}; the header is damaged: write the trace anew"
-            ),
+            format_args!("found {found}, expected {count}; the header is damaged: write the trace anew"),
         ));
     }
     Ok(tasks)
@@ -219,9 +222,9 @@ pub(crate) fn communicator(line: &[u8], tasks: usize) -> Result<Communicator, Fa
         members.push(u32::try_from(position).unwrap_or(u32::MAX));
     }
     if members.len() as u64 != count || members.is_empty() {
-        let found = members.len();
+        let found = counted(members.len() as u64, "task");
         let message = format_args!(
-            "found {found} tasks of a communicator, expected {count}, at least one; write the trace anew"
+            "found {found} of a communicator, expected {count}, at least one; write the trace anew"
         );
         return Err(Fault::new(at, message));
     }
@@ -254,13 +257,13 @@ mod tests {
         assert!(fault("#Paraver (x):5_s:1(1):1:1(1:1)").1.contains("found the unit \"s:1(1):"));
         assert_eq!(
             fault("#Paraver (x):5_ns:2(1):1:1(1:1)").1.split(';').next(),
-            Some("found 1 nodes, expected 2")
+            Some("found 1 node, expected 2")
         );
         let two = fault("#Paraver (x):5_ns:1(1):2:1(1:1):1(1:1)");
         assert_eq!(two.0, 23);
         assert!(two.1.starts_with("found 2 applications, expected 1; "), "{}", two.1);
         assert!(fault("#Paraver (x):5_ns:1(1):1:1(4000000000:1)").1.contains("more than 1048576 threads"));
-        assert!(fault("#Paraver (x):5_ns:1(1):1:2(1:1)").1.contains("found 1 tasks, expected 2"));
+        assert!(fault("#Paraver (x):5_ns:1(1):1:2(1:1)").1.contains("found 1 task, expected 2"));
         assert!(fault("#Paraver (x):5_ns:1(1):1:1(1:9)").1.contains("found node 9"));
         assert!(fault("#Paraver (x):5_ns:1(1):1:1(1:1").1.contains("the end of the line"));
     }

@@ -187,7 +187,8 @@ impl<'r> Lines<'r> {
     /// The error for a fault in the line that was returned last.
     #[cold]
     pub(crate) fn error(&self, fault: &Fault) -> Error {
-        Error::at(&self.path, self.line, self.byte + fault.at as u64, &fault.message)
+        // Nothing was returned of an empty text, which ends in its first line.
+        Error::at(&self.path, self.line.max(1), self.byte + fault.at as u64, &fault.message)
     }
 }
 

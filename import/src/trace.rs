@@ -74,11 +74,7 @@ impl<'h> Trace<'h> {
             Failure::Foreign => {
                 self.events.labels.foreign("no function of MPI, though the trace has calls of MPI")
             }
-            Failure::Io(cause) => {
-                let message =
-                    format_args!("cannot write a temporary file: {cause}; choose another place with -o");
-                Error::file(self.place, message)
-            }
+            Failure::Io(cause) => Error::io(self.place, "write a temporary file", &cause),
         }
     }
 

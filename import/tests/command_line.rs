@@ -118,6 +118,9 @@ fn the_trace_is_to_blame_before_its_labels() {
         let wrong = said(&run(&file, &output, &[]));
         assert!(wrong.contains("a.prv: line ") && wrong.contains("expected a header as"), "{wrong}");
     }
+    fs::write(&file, "").unwrap();
+    let empty = said(&run(&file, &output, &[]));
+    assert!(empty.contains("a.prv: line 1, byte 0: found the end of the file, expected a header"), "{empty}");
     fs::write(&file, RECORDS).unwrap();
     fs::create_dir(file.with_extension("pcf")).unwrap();
     let labels = said(&run(&file, &output, &[]));

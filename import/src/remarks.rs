@@ -23,10 +23,14 @@ pub struct Remarks {
     pub non_blocking: u64,
     /// Functions of MPI without a label, or with one that no function of MPI has.
     pub unknown_functions: u64,
+    /// Events and messages that are later than the end that the header says.
+    pub behind_end: u64,
+    /// The last time of the trace, and the end that the header says, if that is much later.
+    pub cut: Option<(u64, u64)>,
 }
 
 impl fmt::Display for Remarks {
-    /// A line for each number that is not zero.
+    /// A line for each that was found.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = [
             (
@@ -78,15 +82,22 @@ impl fmt::Display for Remarks {
                 "functions of MPI have no name in the .pcf, or one that MPI does not have: the analysis does not know what they do",
                 "",
             ),
+            (
+                self.behind_end,
+                "event or message is",
+                "events and messages are",
+                " behind the end that the header says: the trace ends with the last one",
+            ),
         ];
-        let mut lines = all.iter().filter(|line| line.0 > 0).map(|&(count, one, many, rest)| {
+        let counts = all.iter().filter(|line| line.0 > 0).map(|&(count, one, many, rest)| {
             let what = if count == 1 { one } else { many };
             format!("{count} {what}{rest}")
         });
-        if let Some(line) = lines.next() {
-            f.write_str(&line)?;
-        }
-        lines.try_for_each(|line| write!(f, "\n{line}"))
+        let cut = self.cut.map(|(last, end)| {
+            format!("records end at {last}, the header says {end}: the file may be cut; compare it with where it is from")
+        });
+        let lines: Vec<String> = counts.chain(cut).collect();
+        f.write_str(&lines.join("\n"))
     }
 }
 

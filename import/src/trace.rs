@@ -30,7 +30,9 @@ pub(crate) struct Trace<'h> {
     threads: usize,
     /// The number of messages.
     pub(crate) messages: u64,
-    /// The last time.
+    /// The last time of an event or a message.
+    last: u64,
+    /// The end: that of the header, or the last time if that is later.
     pub(crate) end: u64,
     item: Vec<u8>,
 }
@@ -52,6 +54,7 @@ impl<'h> Trace<'h> {
             firsts,
             threads,
             messages: 0,
+            last: 0,
             end: header.end,
             item: Vec::new(),
         }
@@ -63,6 +66,11 @@ impl<'h> Trace<'h> {
             if let Err(failure) = self.take(line) {
                 return Err(self.error(failure, lines));
             }
+        }
+        self.end = self.end.max(self.last);
+        // A trace may go on for a moment without records, and may have none.
+        if self.last > 0 && self.last < self.header.end - self.header.end / 100 {
+            self.events.remarks.cut = Some((self.last, self.header.end));
         }
         self.events.finish(self.end, &mut self.spool).map_err(|failure| self.error(failure, lines))
     }
@@ -83,13 +91,20 @@ impl<'h> Trace<'h> {
         match parse(line, &self.header.tasks)? {
             Record::Skipped => Ok(()),
             Record::Event { thread, time, values } => {
-                self.end = self.end.max(time);
+                self.reach(time);
                 let stream = self.stream(thread);
                 self.events.take((thread, stream), time, values, &mut self.spool)
             }
             Record::Message(message) => Ok(self.message(message)?),
             Record::Communicator => Ok(self.events.communicators.add(line, self.header.tasks.len())?),
         }
+    }
+
+    /// Takes the last time of an event or a message.
+    #[inline]
+    fn reach(&mut self, time: u64) {
+        self.last = self.last.max(time);
+        self.events.remarks.behind_end += u64::from(time > self.header.end);
     }
 
     fn stream(&self, thread: Thread) -> usize {
@@ -106,7 +121,7 @@ impl<'h> Trace<'h> {
         let send_end = message.send_end.max(message.sent);
         let posted = message.posted.min(message.completed);
         let message = Message { send_end, posted, ..message };
-        self.end = self.end.max(message.completed).max(send_end);
+        self.reach(message.completed.max(send_end));
         self.item.clear();
         messages::encode(&message, &mut self.item);
         let stream = |task| self.threads + usize::try_from(task).unwrap_or(0);

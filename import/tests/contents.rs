@@ -87,6 +87,24 @@ fn callers_are_call_paths_with_lines_and_counters_are_sums() {
 }
 
 #[test]
+fn records_that_do_not_end_with_the_header_are_remarked() {
+    let directory = tempfile::tempdir().unwrap();
+    let remarks = |name: &str, records: &str| {
+        import(records, LABELS, &directory.path().join(name)).unwrap().remarks.to_string()
+    };
+    assert_eq!(remarks("empty", ""), "");
+    assert_eq!(remarks("nearly", "2:1:1:1:1:99:50000001:1\n2:1:1:1:1:99:50000001:0"), "");
+    let cut = remarks("cut", "2:1:1:1:1:10:50000001:1\n2:1:1:1:1:98:50000001:0");
+    assert!(cut.starts_with("records end at 98, the header says 100: the file may be cut"), "{cut}");
+    let behind = remarks(
+        "behind",
+        "2:1:1:1:1:10:50000001:1\n3:1:1:1:1:10:101:2:1:2:1:10:20:8:1\n2:1:1:1:1:101:50000001:0\n\
+         2:1:1:2:1:10:50000001:2\n2:1:1:2:1:20:50000001:0",
+    );
+    assert!(behind.starts_with("2 events and messages are behind the end"), "{behind}");
+}
+
+#[test]
 fn names_are_those_of_the_files() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a");

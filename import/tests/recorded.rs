@@ -102,7 +102,7 @@ fn callers_behind_a_message_belong_to_the_call_and_paths_begin_with_main() {
 fn finalize_ends_where_the_thread_goes_on() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a");
-    let records = "#Paraver (x):100_ns:1(1):1:1(1:1)\n\
+    let records = "#Paraver (x):40_ns:1(1):1:1(1:1)\n\
         2:1:1:1:1:5:60000019:1\n2:1:1:1:1:10:50000003:32\n2:1:1:1:1:12:50000003:0\n\
         2:1:1:1:1:20:60000019:2\n2:1:1:1:1:30:60000019:0\n2:1:1:1:1:40:60000019:0\n";
     let imported = import_bytes(records.as_bytes(), LABELS.as_bytes(), &path).unwrap();

@@ -24,7 +24,7 @@ pub(crate) struct Cli {
     #[arg(short, long, value_name = "DIR", required_unless_present = "manual")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Replace the experiment in DIR
+    /// Replace DIR with all that is in it, if it is an experiment
     #[arg(long)]
     pub(crate) force: bool,
 

@@ -1,5 +1,4 @@
-//! Meters of the node's energy (site.md, 5.2): read by one process of each host at the begin and the end of MPI, and whenever clocks are
-//! measured in between, so that a meter that begins again is noticed.
+//! Meters of the node's energy (site.md, 5.2): read by one process of each host at the begin and the end of MPI.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;

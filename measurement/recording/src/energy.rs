@@ -88,7 +88,7 @@ fn between(before: &EnergyReading, behind: &EnergyReading) -> Option<u64> {
         before.meters.iter().zip(&behind.meters).map(|((name, from, range), (other, to, _))| {
             let is_one = name == other && (*range == 0 || most < *range);
             let counted = to.checked_sub(*from).or_else(|| to.checked_add(range.checked_sub(*from)?));
-            counted.filter(|_| is_one && (*range > 0 || to >= from))
+            counted.filter(|_| is_one)
         });
     differences.sum()
 }

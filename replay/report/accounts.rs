@@ -36,6 +36,12 @@ pub(super) struct Accounts {
 }
 
 impl Accounts {
+    /// The energy of the run, in joules, and of how many nodes it is; of a part of the run, and of one that is only predicted, it is not
+    /// known.
+    pub(super) fn energy(&self, trace: &Trace) -> Option<(f64, usize)> {
+        trace.energy().filter(|_| self.focus.is_none() && self.scenario.is_none())
+    }
+
     /// Returns those of all workers, at worker 0.
     ///
     /// # Errors

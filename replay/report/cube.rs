@@ -34,11 +34,8 @@ pub(super) fn describe(trace: &Trace, metrics: &Metrics, paths: &ReportPaths, ac
     cube
 }
 
-fn attributes(
-    trace: &Trace,
-    metrics: &Metrics,
-    Accounts { findings, coverage, doubtful, violations, focus, efficiency, scenario, .. }: &Accounts,
-) -> Vec<Attribute> {
+fn attributes(trace: &Trace, metrics: &Metrics, accounts: &Accounts) -> Vec<Attribute> {
+    let Accounts { findings, coverage, doubtful, violations, focus, efficiency, scenario, .. } = accounts;
     let seconds = |ticks: Ticks| format!("{:.9}", trace.definitions.clock.seconds(ticks.into()));
     let mut attributes = vec![
         Attribute::new("CubePL Version", "1.1"),
@@ -69,9 +66,7 @@ fn attributes(
         attributes.push(Attribute::new("Replay::Clock correction", text));
     }
     attributes.extend(efficiency.iter().flat_map(RunFacts::attributes));
-    // Of a part of the run, and of one that is only predicted, it is not known.
-    let energy = trace.energy().filter(|_| focus.is_none() && scenario.is_none());
-    if let Some((joules, _)) = energy.filter(|_| trace.semantics.replays_all_of_mpi()) {
+    if let Some((joules, _)) = accounts.energy(trace).filter(|_| trace.semantics.replays_all_of_mpi()) {
         attributes.push(Attribute::new("Replay::Energy", format!("{joules:.3}")));
     }
     attributes

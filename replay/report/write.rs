@@ -306,6 +306,7 @@ fn summarize(
     report: PathBuf,
 ) -> Summary {
     let (trace, metrics, paths) = (tools.trace, tools.metrics, locations.paths);
+    let energy = accounts.energy(trace);
     let Accounts { findings, coverage, doubtful, violations, focus, efficiency, scenario, .. } = accounts;
     let name = |path: ReportPath| {
         let name = names::path(trace, paths, path);
@@ -327,7 +328,6 @@ fn summarize(
     let are_counters_known = efficiency.as_ref().map_or([false; 2], |run| {
         [run.instructions, run.cycles].map(|count| are_complete && count.is_some())
     });
-    let energy = trace.energy().filter(|_| focus.is_none() && scenario.is_none());
     Summary {
         energy,
         run: seconds(total(run_times.iter().map(|times| times.run)).into()),

@@ -395,11 +395,13 @@ impl Resolver {
         for (at, microjoules) in self.energy {
             done.system_tree.get_mut(at).into_iter().for_each(|it| it.microjoules = Some(microjoules));
         }
-        for (at, cores) in self.allowed {
-            done.locations.get_mut(at).into_iter().for_each(|it| it.cores = Some(cores.clone()));
-        }
         for (at, bytes) in self.memory {
             done.locations.get_mut(at).into_iter().for_each(|it| it.resident_bytes = Some(bytes));
+        }
+        for (at, cores) in self.allowed {
+            if let Some(location) = done.locations.get_mut(at) {
+                location.cores = Some(cores);
+            }
         }
         done
     }

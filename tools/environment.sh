@@ -20,6 +20,9 @@ fi
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
+# Whether the compiler is there, and the header with it: Debian's openmpi-bin has the compiler alone.
+has_mpi() { has "$MPICC" && echo '#include <mpi.h>' | "$MPICC" -E -x c - >/dev/null 2>&1; }
+
 # Whether there is a library that bindgen will find. LLVM alone comes with libclang-cpp, which is another one.
 has_libclang() {
     for directory in "${LIBCLANG_PATH:-/nowhere}" /usr/lib/llvm*/lib /usr/lib* /usr/lib*/* \
@@ -33,7 +36,7 @@ has_libclang() {
 
 # nompi, or which MPI the compiler is of. Only Open MPI's compilers know --showme:version, and most others -show.
 mpi_flavour() {
-    if ! has "$MPICC" || ! has_libclang; then
+    if ! has_mpi || ! has_libclang; then
         echo nompi
         return
     fi

@@ -48,7 +48,7 @@ need_mpi() {
         mpicc.mpich) packages="libmpich-dev mpich" ;;
         *) packages= ;;
     esac
-    if has "$MPICC" && [ -n "$(mpi_launcher)" ]; then
+    if has_mpi && [ -n "$(mpi_launcher)" ]; then
         return
     fi
     # shellcheck disable=SC2086 # several packages
@@ -62,7 +62,7 @@ need_mpi() {
 }
 
 need_libclang() {
-    if ! has "$MPICC" || has_libclang || install_libclang; then
+    if ! has_mpi || has_libclang || install_libclang; then
         return
     fi
     say "libclang is missing, which generates the bindings to MPI: going on without them; the analyzer will open the library of the MPI"
@@ -160,7 +160,7 @@ need_judges_of_page() {
 
 # Of the programs that are recorded some are in C++ and Fortran.
 need_compilers() {
-    has "$MPICC" || return 0
+    has_mpi || return 0
     for compiler in g++ gfortran; do
         has $compiler || install $compiler ||
             say "$compiler is missing: programs that need it will not be recorded (Debian: $compiler)"
@@ -173,7 +173,7 @@ need_slurm() {
     if has slurmctld || [ -x /usr/sbin/slurmctld ] || [ -e /etc/slurm/slurm.conf ]; then
         return
     fi
-    has "$MPICC" || return 0
+    has_mpi || return 0
     install slurm-wlm slurm-wlm-basic-plugins munge ||
         say "Slurm is missing: job scripts will not be run (Debian: slurm-wlm, slurm-wlm-basic-plugins, munge)"
 }

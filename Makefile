@@ -21,7 +21,7 @@ export MPICC MAKE
 IN := . tools/environment.sh &&
 
 .PHONY: help build build-for-packages static-library demo demo-record test check-format check-lints check-tests check-opened-mpi \
-	check-documentation check-page page files book install uninstall dist dist-check deb bench fuzz coverage sanitize clean prerequisites judges
+	check-documentation check-page page files book install uninstall dist dist-check dist-binary deb bench fuzz coverage sanitize clean prerequisites judges
 
 help:
 	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
@@ -33,6 +33,7 @@ help:
 	@echo 'make uninstall PREFIX=DIR remove them from there'
 	@echo 'make dist                 sources that can be built without a network, as target/dist/replay-VERSION.tar.xz'
 	@echo 'make dist-check           make them, build and install them without a network, run the demonstration'
+	@echo 'make dist-binary          programs for systems with the C library 2.17 or newer, for whom has no compiler; needs PyPI'
 	@echo 'make deb                  a package for Debian, below target/packages; docs/install.md has others'
 	@echo 'make bench                print the targets of speed and memory beside what this machine does'
 	@echo 'make page                 write the script and the style of the page of replay-show from their sources; needs npm'
@@ -133,6 +134,9 @@ dist:
 
 dist-check: dist
 	@tools/dist-check.sh
+
+dist-binary:
+	@tools/dist-binary.sh
 
 deb:
 	@packaging/deb.sh

@@ -11,7 +11,7 @@ const KNOWN_FROM: f64 = 0.1;
 /// taken to have had a tenth of the own time at least, and to have been running in what is missing of it.
 pub(crate) fn beyond_others(own: Time, others: Time) -> f64 {
     let share = others.off / others.all.max(KNOWN_FROM * own.all).max(1.0);
-    // Samples divide a time differently than the switches in it.
+    // Nobody is off the processor for longer than all of the time, but a trace may say so.
     own.off.min(own.all) - own.all * share.clamp(0.0, 1.0)
 }
 

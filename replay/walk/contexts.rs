@@ -106,7 +106,9 @@ impl ProcessWalk<'_> {
         let record = record.filter(|_| is_short);
         let shared = state.samples.as_mut().zip(record);
         let shared = shared.and_then(|(samples, record)| samples.row_between(record, ticks));
-        state.account(shared.unwrap_or(row), time);
+        let row = shared.unwrap_or(row);
+        state.move_charges(row);
+        state.account(row, time);
     }
 
     /// Accounts the time before a path changes, in the same way. A function that continues behind another

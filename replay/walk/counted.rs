@@ -160,7 +160,7 @@ impl ProcessWalk<'_> {
                 }
             };
             if let Some(row) = row {
-                state.severities.add(metrics[counter], row, amount(counted));
+                state.charge(metrics[counter], row, amount(counted));
             }
         }
         if let Some(counter) = goes_back {

@@ -8,6 +8,7 @@
 mod accelerators;
 mod attributes;
 mod barriers;
+mod charges;
 mod contexts;
 mod counted;
 mod counters;

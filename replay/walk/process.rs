@@ -104,9 +104,12 @@ impl<'t> ProcessWalk<'t> {
     ) -> ProcessWalk<'t> {
         let locations = trace.processes[process].locations.clone();
         let bins = scheme.map(|scheme| scheme.bins);
+        let has_contexts =
+            trace.semantics.attributes_samples() && !trace.definitions.calling_contexts.is_empty();
         let new = |location: usize| {
             let mut thread = Thread::new(location, positions, bins, has_steps);
             windows.into_iter().for_each(|windows| thread.focus(windows));
+            thread.charges = has_contexts.then(Box::default);
             thread.noted = has_marks.then(Box::default);
             thread.events = (has_marks && trace.events.count() > 0).then(Box::default);
             thread

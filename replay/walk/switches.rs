@@ -75,7 +75,7 @@ impl ProcessWalk<'_> {
                 true => ticks(value.bits, place.digits, resolution),
                 false => amount(value.bits),
             };
-            thread.severities.add(metrics[place.member], row, amount);
+            thread.charge(metrics[place.member], row, amount);
         }
     }
 }

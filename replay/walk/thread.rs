@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::Ticks;
 
+use super::charges::Charges;
 use super::counted::LastValues;
 use super::events::ThreadEvents;
 use super::marks::NotedEvents;
@@ -105,6 +106,8 @@ pub(super) struct Thread {
     /// `None` before the first sample: of most locations there is none.
     pub(super) samples: Option<Box<ThreadSamples>>,
     pub(super) severities: Severities,
+    /// Values of metrics whose row may turn out to be another one; `None` if that of no value can.
+    pub(super) charges: Option<Box<Charges>>,
     /// The last values of its counters; `None` before the first one.
     pub(super) last_values: Option<Box<LastValues>>,
     pub(super) numbering: Numbering,
@@ -138,6 +141,7 @@ impl Thread {
             accounts: Vec::new(),
             samples: None,
             severities: Severities::default(),
+            charges: None,
             last_values: None,
             numbering: match positions {
                 Positions::Nothing => Numbering::Nothing,
@@ -249,6 +253,7 @@ impl Thread {
         if self.accounted != Ticks::MIN {
             self.samples.get_or_insert_default().give(row, time - self.accounted);
         }
+        self.move_charges(row);
         self.account(row, time);
     }
 

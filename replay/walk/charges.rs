@@ -1,0 +1,43 @@
+//! Rows of values of metrics: what has been counted before an event is of the row to which the time before it goes (site.md, 5.2).
+//!
+//! A record of values is in front of its event. Where records carry call paths, the event may tell that the time, and with it what was
+//! counted, is of another row than the innermost one ([`contexts`](super::contexts)).
+
+use model::Ticks;
+
+use super::thread::Thread;
+use crate::ids::Row;
+use crate::severity::MetricId;
+
+/// What was added since time was accounted last.
+#[derive(Debug, Default)]
+pub(super) struct Charges {
+    /// Up to when time was accounted then.
+    since: Ticks,
+    list: Vec<(MetricId, Row, i64)>,
+}
+
+impl Thread {
+    /// Adds what was counted before the event that comes next, in a row that is the innermost so far.
+    pub(super) fn charge(&mut self, metric: MetricId, row: Row, value: i64) {
+        self.severities.add(metric, row, value);
+        if let Some(charges) = &mut self.charges {
+            if charges.since != self.accounted {
+                charges.since = self.accounted;
+                charges.list.clear();
+            }
+            charges.list.push((metric, row, value));
+        }
+    }
+
+    /// Moves what was counted since time was accounted last to the row to which that time goes.
+    pub(super) fn move_charges(&mut self, row: Row) {
+        let Some(charges) = self.charges.as_mut().filter(|charges| charges.since == self.accounted) else {
+            return;
+        };
+        for (metric, other, value) in charges.list.drain(..).filter(|(_, other, _)| *other != row) {
+            self.severities.add(metric, other, value.saturating_neg());
+            self.severities.add(metric, row, value);
+        }
+    }
+}

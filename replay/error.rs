@@ -45,6 +45,13 @@ impl Error {
     }
 }
 
+impl From<new_directory::Error> for Error {
+    #[cold]
+    fn from(error: new_directory::Error) -> Error {
+        Error::new(error.to_string())
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use model::Ticks;
+use new_directory::NewDirectory;
 use otf2::Archive;
 use rules::Rules;
 use tracing::debug;
@@ -33,7 +34,6 @@ use crate::formulas::Formulas;
 use crate::matching::Matches;
 use crate::memory::{Memory, mebibytes};
 use crate::metrics::{Metrics, Parts};
-use crate::new_directory::NewDirectory;
 use crate::options::{DetailsPlace, Options};
 use crate::progress::Progress;
 use crate::report::{FocusSummary, Found, RecordedIterations, WhatIfSummary};
@@ -175,7 +175,7 @@ impl Job {
         let short = options.short.as_ref().map(|short| (&short.directory, short::OPTION));
         let new = short.or(options.predict.as_ref().map(|directory| (directory, predicted::OPTION)));
         let new = new.filter(|_| exchange.worker() == 0);
-        let new_directory = new.map(|(path, option)| NewDirectory::create(path, option)).transpose()?;
+        let new_directory = new.map(|(path, option)| NewDirectory::create(path, option, None)).transpose()?;
         let memory = Memory::of_this_process(threads);
         if let Some(limit) = &options.memory {
             memory.limit(limit, estimate)?;

@@ -55,7 +55,6 @@ pub mod late_messages;
 pub mod matching;
 pub mod memory;
 pub mod metrics;
-pub mod new_directory;
 mod off_cpu;
 pub mod operations;
 pub mod options;

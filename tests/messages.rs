@@ -9,8 +9,10 @@ use regex::Regex;
 const PAGE: &str = include_str!("../docs/messages.md");
 
 /// Folders with sources of which the page has messages.
-const FOLDERS: [&str; 7] = [
+const FOLDERS: [&str; 9] = [
+    "formats/new_directory/src",
     "formats/otf2/src",
+    "import/src",
     "launched/src",
     "measurement/launcher/src",
     "measurement/recorder/src",
@@ -21,6 +23,7 @@ const FOLDERS: [&str; 7] = [
 
 /// Sources of which each sentence is a message to users, so that all of them are on the page.
 const ALL: [&str; 18] = [
+    "formats/new_directory/src/lib.rs",
     "formats/otf2/src/archive.rs",
     "launched/src/misfits.rs",
     "measurement/launcher/src/launch.rs",
@@ -33,7 +36,6 @@ const ALL: [&str; 18] = [
     "replay/communicators.rs",
     "replay/exchange/mpi/carrier.rs",
     "replay/memory.rs",
-    "replay/new_directory.rs",
     "replay/options.rs",
     "replay/report/target.rs",
     "replay/scratch.rs",

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use new_directory::{NewDirectory, Replacing};
 use otf2::{Anchor, ArchiveWriter, ByteOrder};
 use tracing::debug;
 
 use crate::definitions::{self, Parts};
-use crate::directory::NewDirectory;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::header::Header;
 use crate::pcf::Labels;
@@ -17,6 +17,9 @@ use crate::remarks::Remarks;
 use crate::row::Names;
 use crate::text::{Kind, Lines, Opened};
 use crate::trace::Trace;
+
+/// The anchor of the archive.
+const ANCHOR: &str = "traces.otf2";
 
 /// The files of a trace, with their names for messages.
 pub struct Sources<'a> {
@@ -96,14 +99,15 @@ pub fn import(sources: Sources<'_>, directory: &Path, replaces: bool) -> Result<
         Some((path, names)) => Names::read(&path, names)?,
         None => Names::default(),
     };
-    let new = NewDirectory::create(directory, replaces)?;
+    let replacing = Replacing { option: "--force", is_wanted: replaces };
+    let new = NewDirectory::create(directory, "-o", Some(replacing))?;
+    let spooled = temporary(new.part())?;
     let program = program(&path);
-    let mut trace =
-        Trace::new(&header, Events::new(labels, &program, threads(&header)), new.temporary()?, new.part());
+    let mut trace = Trace::new(&header, Events::new(labels, &program, threads(&header)), spooled, new.part());
     trace.read(&mut lines)?;
     debug!(bytes = lines.bytes(), messages = trace.messages, end = trace.end, "trace read");
     let anchor = anchor(&header, &program, &trace);
-    let mut archive = ArchiveWriter::create(new.anchor(), anchor)?.unsynced();
+    let mut archive = ArchiveWriter::create(new.part().join(ANCHOR), anchor)?;
     let (locations, layers) = trace.write(&archive)?;
     let Trace { events, end, messages, .. } = &trace;
     definitions::write(
@@ -120,6 +124,11 @@ pub fn import(sources: Sources<'_>, directory: &Path, replaces: bool) -> Result<
         bytes: lines.bytes(),
         remarks: events.remarks,
     })
+}
+
+/// A file without a name, for what is needed until the archive is complete.
+fn temporary(directory: &Path) -> Result<File> {
+    tempfile::tempfile_in(directory).map_err(|cause| Error::io(directory, "create a temporary file", &cause))
 }
 
 /// The name of the program, as far as that of the trace tells.

@@ -36,6 +36,13 @@ impl Error {
     }
 }
 
+impl From<new_directory::Error> for Error {
+    #[cold]
+    fn from(error: new_directory::Error) -> Error {
+        Error(error.to_string())
+    }
+}
+
 impl From<otf2::Error> for Error {
     #[cold]
     fn from(error: otf2::Error) -> Error {

@@ -23,7 +23,6 @@ mod collectives;
 mod contexts;
 mod counters;
 mod definitions;
-mod directory;
 mod error;
 mod events;
 mod fields;

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use new_directory::write_file;
 use otf2::{
     Anchor, Archive, ArchiveWriter, Definition, EventWriter, LocalDefinitionWriter, LocalDefinitions,
 };
@@ -12,7 +13,6 @@ use super::copy::{Copied, Source, copy};
 use super::{OPTION, PROPERTY, scenario_of};
 use crate::copied_archive::{anchor, anchor_path, of_locations};
 use crate::error::Error;
-use crate::new_directory::write_file;
 use crate::report::ITERATIONS_TABLE;
 use crate::trace::{Location, Trace};
 use crate::what_if::{RecordTimes, Scenario};

@@ -14,11 +14,12 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use new_directory::{failed, part_of};
+
 use crate::causes::ComparedWork;
 use crate::copied_archive::of_locations;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, gather, share};
-use crate::new_directory::{failed, part_of};
 use crate::options::Options;
 use crate::report::printable;
 use crate::short::SourceArchive;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use details::{Column, Table, Unit, Values};
 use model::{Ticks, attributes};
+use new_directory::{failed, write_file};
 use otf2::{
     Anchor, Archive, ArchiveWriter, Attribute, Definition, EventWriter, MappingType, Mappings, UNDEFINED,
     Value, ValueType,
@@ -19,7 +20,6 @@ use crate::copied_archive::{anchor, anchor_path, of_locations};
 use crate::error::Error;
 use crate::focus::Windows;
 use crate::int::{to_u32, to_u64};
-use crate::new_directory::{failed, write_file};
 use crate::report::{ITERATIONS_TABLE, IterationColumns};
 use crate::structure::{IterationTotals, Weight};
 use crate::trace::{Location, Trace};
@@ -192,6 +192,6 @@ impl Files<'_> {
         };
         let bytes =
             details::write(&table).map_err(|cause| Error::new(format!("{}: {cause}", path.display())))?;
-        write_file(&path, &bytes, OPTION)
+        Ok(write_file(&path, &bytes, OPTION)?)
     }
 }

@@ -28,7 +28,6 @@ use crate::exchange::{Batch, Exchange, broadcast, gather, share};
 use crate::focus::Windows;
 use crate::int::to_u64;
 use crate::matching::Said;
-use crate::new_directory;
 use crate::report::{RecordedIterations, ShortProperties, loop_place, printable};
 use crate::severity::MetricId;
 use crate::structure::{Agreed, FoundStructure, Prediction, Structure, Weight};

@@ -10,6 +10,8 @@ use recording::openmp::{Construct, Target};
 use recording::paths::{FRAME, PathNode};
 use recording::python::{is_interpreter, is_mpi4py};
 use std::collections::HashMap;
+use std::env;
+use std::path::Path;
 use symbols::Frame;
 
 /// Functions that the C library calls before `main`, or before the function of a thread. All paths have them
@@ -182,11 +184,14 @@ impl Symbolizer {
 
     /// Reports the files that lack debug information or symbols which paths need, once each.
     pub(super) fn report_missing(&self, notices: &mut Notices) {
+        // Of a self-test that is the program; nobody has to build it anew.
+        let own = env::current_exe().ok();
         for (file, found) in self.modules.files.iter().zip(&self.found) {
             let Some(FileSymbols { has_lines: false, is_used: true, lacks_names, .. }) = *found else {
                 continue;
             };
-            if SYSTEM.iter().any(|begin| file.name().starts_with(begin)) {
+            let is_own = own.as_deref() == Some(Path::new(&file.path));
+            if is_own || SYSTEM.iter().any(|begin| file.name().starts_with(begin)) {
                 continue;
             }
             let names = if lacks_names { "functions are named by their addresses and " } else { "" };

@@ -20,8 +20,9 @@ export MPICC MAKE
 
 IN := . tools/environment.sh &&
 
-.PHONY: help build build-for-packages static-library demo demo-record test check-format check-lints check-tests check-opened-mpi \
-	check-documentation check-page page files book install uninstall dist dist-check dist-binary deb bench fuzz coverage sanitize clean prerequisites judges
+.PHONY: help build build-for-packages static-library demo demo-record test check-format check-lints check-crates check-tests \
+	check-opened-mpi check-documentation check-page page files book install uninstall dist dist-check dist-binary sbom deb bench fuzz \
+	coverage sanitize clean prerequisites judges
 
 help:
 	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
@@ -34,6 +35,7 @@ help:
 	@echo 'make dist                 sources that can be built without a network, as target/dist/replay-VERSION.tar.xz'
 	@echo 'make dist-check           make them, build and install them without a network, run the demonstration'
 	@echo 'make dist-binary          programs for systems with the C library 2.17 or newer, for whom has no compiler; needs PyPI'
+	@echo 'make sbom                 crates of others that are in the programs, as CycloneDX has them, target/sbom; needs cargo-cyclonedx'
 	@echo 'make deb                  a package for Debian, below target/packages; docs/install.md has others'
 	@echo 'make bench                print the targets of speed and memory beside what this machine does'
 	@echo 'make page                 write the script and the style of the page of replay-show from their sources; needs npm'
@@ -69,7 +71,7 @@ demo-record: build
 	@tools/demo-record.sh
 
 test: judges
-	@$(MAKE) --no-print-directory check-format check-lints check-tests check-opened-mpi check-documentation check-page
+	@$(MAKE) --no-print-directory check-format check-lints check-crates check-tests check-opened-mpi check-documentation check-page
 	@echo 'All checks and tests passed.'
 
 # The fuzz targets are a workspace of their own.
@@ -82,6 +84,12 @@ check-lints:
 		cargo clippy --workspace --all-targets $$REPLAY_FEATURES $(CARGO_FLAGS) -- -D warnings; \
 		cargo clippy --all-targets $$REPLAY_OPENS_MPI $(CARGO_FLAGS) -- -D warnings; \
 		cargo clippy -p replay --no-default-features $(CARGO_FLAGS) -- -D warnings; fi
+
+# Licences and origins of the crates of others, as deny.toml has them. What is known to be wrong with them changes without us:
+# cargo deny check advisories.
+check-crates:
+	@if cargo deny --version >/dev/null 2>&1; then set -x; cargo deny check licenses bans sources; \
+		else echo 'skipped: licences of crates, as cargo-deny is missing (cargo install cargo-deny)'; fi
 
 # Tests send signals that a shell has programs in the background, or nohup, ignore.
 DEFAULT_SIGNALS := $(shell env --default-signal true 2>/dev/null && echo env --default-signal)
@@ -134,6 +142,10 @@ dist:
 
 dist-check: dist
 	@tools/dist-check.sh
+
+# Which crates of others are in which program, in the format of CycloneDX.
+sbom:
+	@tools/sbom.sh
 
 dist-binary:
 	@tools/dist-binary.sh

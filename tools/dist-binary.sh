@@ -47,6 +47,12 @@ for file in replay-analyze replay-import replay-record replay-scan replay-show l
 done
 # shellcheck disable=SC2086 # several words, or none
 CARGO_FLAGS=${CARGO_FLAGS:-} tools/third-party.sh $REPLAY_OPENS_MPI >"$programs/THIRD-PARTY"
+if has cargo-cyclonedx; then
+    tools/sbom.sh >/dev/null
+    install -D -m 644 -t "target/dist/$name/target/sbom" target/sbom/*.cdx.json
+else
+    echo "make dist-binary: skipped: the lists of crates, as cargo-cyclonedx is missing (cargo install cargo-cyclonedx)" >&2
+fi
 touch "$programs/built"
 cat >"target/dist/$name/install.sh" <<'END'
 #!/bin/sh

@@ -102,6 +102,10 @@ if [ -e target/book/index.html ]; then
     mkdir -p "$stage/$doc"
     cp -r target/book "$stage/$doc/html"
 fi
+# If make sbom has made them.
+if [ -e target/sbom/replay-analyze.cdx.json ]; then
+    put 644 $doc/sbom target/sbom/*.cdx.json
+fi
 # Where the documents look for them.
 ln -s ../../../replay/schemas "$stage/$doc/docs/schemas"
 ln -s ../../replay/jobscripts "$stage/$doc/jobscripts"

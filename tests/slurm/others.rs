@@ -163,5 +163,5 @@ fn experiment_that_is_there_is_analysed() {
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
     assert_eq!(ended.stdout.matches("Report: exp.dir/trace.cubex\n").count(), 1, "{ended:?}");
     let launched = fs::read_to_string(folder.join("launched")).unwrap();
-    assert_eq!(launched, "replay-analyze --threads 2 exp.dir\n");
+    assert_eq!(launched, "replay-analyze --finish --threads 2 exp.dir\n");
 }

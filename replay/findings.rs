@@ -66,8 +66,12 @@ findings! {
         "An event file ends early or is damaged: the events after that place are missing.";
     UnreadableMapping, DataLoss, "unreadable local definitions",
         "A location's local definitions are missing or damaged: its events were not used.";
+    LostEvents, DataLoss, "lost events",
+        "A process left less than it recorded, or nothing: what is missing was not analysed.";
     UndefinedClock, Wrong, "undefined clock",
         "The trace does not say what a tick is: ticks were taken as nanoseconds.";
+    Unfinished, Note, "process that did not end",
+        "A process has no end: it was killed, it crashed, or it left by _exit. What it did behind its last event is not there.";
     EventCount, Note, "unexpected number of events",
         "A location has not as many events as its definition says.";
     BackwardTime, Wrong, "time going backwards",

@@ -11,7 +11,7 @@ use super::scaling::ScalingSummary;
 use super::structure::StructureSummary;
 use super::what_if::WhatIfSummary;
 use crate::coverage::{Coverage, Fate};
-use crate::findings::Findings;
+use crate::findings::{Finding, Findings};
 use crate::ids::ReportPath;
 use crate::predicted::PredictedRun;
 use crate::scaling::RunFacts;
@@ -357,6 +357,8 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Summary { run, mpi, waiting, not_recorded, .. } = *self;
         let plural = if self.locations == 1 { "" } else { "s" };
+        // Who did not end has not come there.
+        let cut = if self.findings.count(Finding::Unfinished) > 0 { ", or the last event" } else { "" };
         let idle = if self.has_idle { ", without their idle time" } else { "" };
         if let Some(focus) = &self.focus {
             write!(f, "{focus}")?;
@@ -366,7 +368,7 @@ impl fmt::Display for Summary {
         }
         write!(
             f,
-            "Between MPI_Init and MPI_Finalize, summed over {} thread{plural}{idle}: {run:.6} s",
+            "Between MPI_Init and MPI_Finalize{cut}, summed over {} thread{plural}{idle}: {run:.6} s",
             self.locations
         )?;
         if not_recorded > 0.0 {

@@ -517,6 +517,8 @@ pub(crate) mod tests {
             group,
             resident_bytes: None,
             cores: None,
+            lost: None,
+            unfinished: None,
         };
         definitions.locations.push(reference, new).unwrap();
     }

@@ -254,6 +254,7 @@ impl<'a> Stream<'a> {
             }
             Ok(None) => {
                 self.check_count(state);
+                self.check_end(state);
                 self.end(state);
                 None
             }
@@ -279,6 +280,20 @@ impl<'a> Stream<'a> {
         if self.promised != 0 && self.read != self.promised {
             let (read, promised) = (self.read, self.promised);
             state.find(Finding::EventCount, self.thread, || format!("{read} events, {promised} defined"));
+        }
+    }
+
+    /// Adds what the recorder says of the end of its events.
+    #[cold]
+    fn check_end(&self, state: &mut ProcessWalk<'_>) {
+        let trace = state.trace;
+        let location = &trace.definitions.locations[trace.locations[state.location(self.thread)].definition];
+        if let Some(why) = &location.unfinished {
+            state.find(Finding::Unfinished, self.thread, || why);
+        }
+        if let Some(lost) = &location.lost {
+            state.find(Finding::LostEvents, self.thread, || lost);
+            state.lose(self.thread);
         }
     }
 

@@ -322,6 +322,40 @@ fn sigkill_for_everybody_leaves_what_can_be_finished() {
     }
 }
 
+#[test]
+fn rank_whose_files_are_gone_is_lost_in_words_status_and_report() {
+    let Some(subject) = subject("rank_lost", "sleep_forever", &[MESSAGES]) else { return };
+    killed(&subject, &mut subject.recorded(Invocation::InFront), |running| {
+        for _ in 0..3 {
+            running.processes().iter().for_each(|process| process.kill(Signal::KILL));
+        }
+        running.wait_for_all();
+    });
+    let copied = subject.folder.join("copy");
+    for (gone, said) in [
+        (&["1.buffer"][..], "rank 1: there is neither a buffer nor a file of its events"),
+        (&["1.journal"][..], "rank 1: it has left no journal"),
+    ] {
+        copy(&subject.experiment, &copied);
+        // What was flushed lies elsewhere.
+        std::fs::remove_file(copied.join("traces/1.evt")).unwrap_or_default();
+        gone.iter().for_each(|name| std::fs::remove_file(copied.join("recording").join(name)).unwrap());
+        let finished = record::finish(&copied, &subject.folder);
+        assert_eq!(finished.status.code(), Some(1), "{}", finished.stderr);
+        assert!(finished.stderr.contains(said), "{}", finished.stderr);
+        assert!(!finished.stderr.contains("nothing that was recorded is lost"), "{}", finished.stderr);
+        assert_eq!(archive::refusal(&copied), None);
+        let found = findings(&copied);
+        let count = |name: &str| found.iter().find(|found| found.0 == name).map(|found| found.2);
+        assert_eq!(count("lost events"), Some(1), "{gone:?}: {found:?}");
+        assert!(
+            count("process that did not end").is_some_and(|count| count + 1 >= RANKS.into()),
+            "{found:?}"
+        );
+        std::fs::remove_dir_all(&copied).unwrap();
+    }
+}
+
 /// Two programs in one command line, a rank each; the second one with these words in front.
 fn two_programs(test: &str, words: &[&str]) -> Option<Subject> {
     let mut program = build::program(build::mpi(test)?, "endings/exit_codes.c")?;
@@ -442,6 +476,7 @@ fn full_disk_stops_the_recording_and_not_the_program() {
     let finished = finish(&subject);
     assert!(finished.status.code().is_some_and(|status| status < 2), "{}", finished.stderr);
     expect_analyzable(&subject);
+    assert!(findings(&subject.experiment).iter().any(|(name, ..)| name == "lost events"));
     let sent = archive::counts(&subject.experiment)["MpiSend"];
     println!("{sent} messages fit on the disk");
     assert!(sent > 10_000);

@@ -91,6 +91,10 @@ pub struct Location {
     pub resident_bytes: Option<u64>,
     /// The cores on which the system let it run, such as `0-3,8`, if it is known ([`crate::usage::CORES`]).
     pub cores: Option<String>,
+    /// What is lost of its events, as a sentence, if the writer says so ([`crate::recording::LOST`]).
+    pub lost: Option<String>,
+    /// Why its process has no end, likewise ([`crate::recording::UNFINISHED`]).
+    pub unfinished: Option<String>,
 }
 
 /// A function or another stretch of code that is entered and left.

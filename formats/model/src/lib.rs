@@ -14,6 +14,7 @@ pub mod definitions;
 pub mod enumerations;
 pub mod mpi;
 pub mod off_cpu;
+pub mod recording;
 pub mod table;
 pub mod time;
 pub mod usage;

@@ -12,7 +12,7 @@ use crate::value::{Value, ValueType};
 use model::{
     CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Counting, CountsSince,
     Definitions, FileHandle, FileProperty, Group, InterruptGenerator, Location, LocationGroup, Members,
-    MetricClass, MetricMember, Region, SystemTreeNode, Table, Window, usage,
+    MetricClass, MetricMember, Region, SystemTreeNode, Table, Window, recording, usage,
 };
 
 /// Reads all records of the global definitions.
@@ -36,6 +36,16 @@ const ROOM_PER_BYTE: usize = 24;
 /// Limit of the text in the model of the smallest file, in bytes.
 const SMALLEST_ROOM: usize = 1 << 20;
 
+/// The field of a location for a property that is a text.
+type TextField = fn(&mut Location) -> &mut Option<String>;
+
+/// Properties of locations that are texts, by their names.
+const TEXTS_OF_LOCATIONS: [(&str, TextField); 3] = [
+    (usage::CORES, |location| &mut location.cores),
+    (recording::LOST, |location| &mut location.lost),
+    (recording::UNFINISHED, |location| &mut location.unfinished),
+];
+
 /// State of the resolution.
 #[derive(Default)]
 struct Resolver {
@@ -48,8 +58,8 @@ struct Resolver {
     energy: Vec<(usize, u64)>,
     /// Positions of locations, and memory of their processes.
     memory: Vec<(usize, u64)>,
-    /// Likewise their cores.
-    allowed: Vec<(usize, String)>,
+    /// Likewise texts of properties.
+    texts: Vec<(usize, TextField, String)>,
     /// Bytes of text that may still be copied.
     room: usize,
 }
@@ -135,16 +145,19 @@ impl Resolver {
                     group: required(&self.done.location_groups, location_group, "location group")?,
                     resident_bytes: None,
                     cores: None,
+                    lost: None,
+                    unfinished: None,
                 };
                 define(&mut self.done.locations, reference, location)
             }
             Definition::LocationProperty { location, name, value } => {
                 let number = self.number(usage::RESIDENT_BYTES, (name, value));
                 self.memory.extend(self.done.locations.position(location).zip(number));
-                if let Some((at, cores)) = self.done.locations.position(location).zip(self.cores(name, value))
+                if let Some((at, (of, text))) =
+                    self.done.locations.position(location).zip(self.text_of_location(name, value))
                 {
-                    self.take_room(cores.len())?;
-                    self.allowed.push((at, cores));
+                    self.take_room(text.len())?;
+                    self.texts.push((at, of, text));
                 }
                 Ok(())
             }
@@ -359,10 +372,11 @@ impl Resolver {
         (self.is_named(name, wanted) && value.kind == ValueType::UINT64).then_some(value.bits)
     }
 
-    /// The value of the property that tells cores, if it is that.
-    fn cores(&self, name: u32, value: Value) -> Option<String> {
-        let is_text = self.is_named(name, usage::CORES) && value.kind == ValueType::STRING;
-        self.done.strings.find(value.bits).filter(|_| is_text).cloned()
+    /// The value of a property of a location that is a text, and the field that it is for, if there is one.
+    fn text_of_location(&self, name: u32, value: Value) -> Option<(TextField, String)> {
+        let (_, field) = TEXTS_OF_LOCATIONS.into_iter().find(|(known, _)| self.is_named(name, known))?;
+        let text = self.done.strings.find(value.bits).filter(|_| value.kind == ValueType::STRING)?;
+        Some((field, text.clone()))
     }
 
     fn is_named(&self, name: u32, wanted: &str) -> bool {
@@ -398,10 +412,8 @@ impl Resolver {
         for (at, bytes) in self.memory {
             done.locations.get_mut(at).into_iter().for_each(|it| it.resident_bytes = Some(bytes));
         }
-        for (at, cores) in self.allowed {
-            if let Some(location) = done.locations.get_mut(at) {
-                location.cores = Some(cores);
-            }
+        for (at, field, text) in self.texts {
+            done.locations.get_mut(at).into_iter().for_each(|it| *field(it) = Some(text.clone()));
         }
         done
     }

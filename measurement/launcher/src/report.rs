@@ -1,7 +1,7 @@
 //! Messages to the user, on standard error: standard output is the program's.
 
 use crate::estimate;
-use crate::finish::{Summary, name_ranks};
+use crate::finish::{NO_END, Summary, name_ranks};
 use recording::layout;
 use std::fmt::Display;
 use std::io::{Write, stderr};
@@ -23,7 +23,7 @@ pub fn lines(summary: &Summary) -> Vec<String> {
         let ended = summary.processes as usize - missing;
         let mut line = format!("{ended} of {} processes came to their exit", summary.processes);
         if !summary.died.is_empty() {
-            line += &format!("; {} did not: killed, aborted, or ended by _exit", name_ranks(&summary.died));
+            line += &format!("; {} did not: {NO_END}", name_ranks(&summary.died));
         }
         for (rank, signal) in &summary.faults {
             line += &format!("; rank {rank} died of {signal}");
@@ -31,7 +31,11 @@ pub fn lines(summary: &Summary) -> Vec<String> {
         if !summary.silent.is_empty() {
             line += &format!("; {} left nothing", name_ranks(&summary.silent));
         }
-        line += if summary.has_losses { "" } else { "; nothing that was recorded is lost" };
+        line += match (summary.has_losses, summary.silent.is_empty()) {
+            (true, _) => "",
+            (false, true) => "; nothing that was recorded is lost",
+            (false, false) => "; of the others nothing that was recorded is lost",
+        };
         lines.push(line);
     }
     if let Some(estimate) = &summary.estimate {
@@ -125,6 +129,11 @@ mod tests {
         let several = Summary { died: vec![0, 2], faults: vec![(2, "SIGSEGV")], ..summary() };
         let said = "ranks 0,2 did not: killed, aborted, or ended by _exit; rank 2 died of SIGSEGV; nothing";
         assert!(lines(&several)[0].contains(said), "{:?}", lines(&several));
+        let silent = &lines(&Summary { silent: vec![3], ..summary() })[0];
+        assert!(
+            silent.ends_with("rank 3 left nothing; of the others nothing that was recorded is lost"),
+            "{silent}"
+        );
         let lost = Summary { silent: vec![0, 1], has_losses: true, notices: vec!["x".into()], ..summary() };
         assert_eq!(lines(&lost)[..2], ["x", "2 of 4 processes came to their exit; ranks 0-1 left nothing"]);
     }

@@ -298,9 +298,8 @@ impl Process {
         if self.has_stopped.swap(true, Ordering::AcqRel) {
             return;
         }
-        let text = format!("rank {} is not recorded any more: {cause}", self.rank);
-        crate::say(&text);
-        self.append(&JournalRecord::Notice { text });
+        crate::say(&format!("rank {} is not recorded any more: {cause}", self.rank));
+        self.append(&JournalRecord::Stopped { cause: cause.into() });
     }
 
     /// Whether the process records nothing any more.

@@ -138,10 +138,15 @@ pub enum JournalRecord {
     Topology(Topology),
     /// What has come of the search for a loop of which iterations are to be recorded; the last record counts.
     LoopSearch(LoopSearch),
-    /// Something that limits the trace: recording stopped, paths were cut short, …
+    /// Something that limits the trace: paths were cut short, …
     Notice {
         /// A sentence for the user.
         text: String,
+    },
+    /// The process was not recorded any more, though it went on.
+    Stopped {
+        /// Why: the system's word, and what it was about.
+        cause: String,
     },
     /// Something that the user should know although events are complete, such as what call paths lack.
     Remark {

@@ -14,6 +14,7 @@ use super::off_cpu;
 use super::strings::Strings;
 use super::teams::Teams;
 use crate::Error;
+use model::recording::{LOST, UNFINISHED};
 use model::{GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
 use otf2::{
     Anchor, ArchiveWriter, Definition, IdMap, IdPair, List, MappingType, Timestamp, UNDEFINED, Value,
@@ -45,6 +46,10 @@ pub(crate) struct LocationDefinition {
     pub(crate) has_counters: bool,
     /// What the thread has used of the machine, if that is known.
     pub(crate) usage: Option<ThreadUsage>,
+    /// What is lost of its events.
+    pub(crate) lost: Option<String>,
+    /// Why its process has no end.
+    pub(crate) unfinished: Option<String>,
 }
 
 /// The contents of the definitions.
@@ -265,6 +270,12 @@ fn locations(content: &Content<'_>, strings: &mut Strings, records: &mut Definit
             number_of_events: location.events,
             location_group: layout::rank_and_thread(location.reference).0,
         });
+        for (name, text) in [(LOST, &location.lost), (UNFINISHED, &location.unfinished)] {
+            if let Some(text) = text {
+                let (name, value) = (strings.number(name), Value::string(strings.number(text)));
+                records.add(Definition::LocationProperty { location: location.reference, name, value });
+            }
+        }
     }
 }
 

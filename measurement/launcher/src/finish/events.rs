@@ -55,6 +55,9 @@ pub(crate) fn complete(directory: &Path, location: u64, chunk_size: u64) -> Resu
         without => {
             if without.is_some() || file.length()? > 0 {
                 losses.push(format!("{} has no end: what came last is missing", path.display()));
+            } else if losses.is_empty() && layout::rank_and_thread(location).1 == 0 {
+                // Each process has one of its first thread.
+                losses.push("there is neither a buffer nor a file of its events".into());
             }
             let chunks = file.length()? / chunk_size;
             let nothing = Buffer { chunks, ..Buffer::default() };
@@ -63,6 +66,12 @@ pub(crate) fn complete(directory: &Path, location: u64, chunk_size: u64) -> Resu
     }
     let (count, times) = file.summary()?;
     Ok(EventFileSummary { count, times, bytes: file.length()?, losses })
+}
+
+/// Whether there is something with events of a location.
+pub(crate) fn is_there(directory: &Path, location: u64) -> bool {
+    let has_bytes = |path: &Path| fs::metadata(path).is_ok_and(|status| status.len() > 0);
+    has_bytes(&layout::buffer(directory, location)) || has_bytes(&layout::events(directory, location))
 }
 
 /// Replaces an event file by one without events.

@@ -4,6 +4,7 @@
 //! missing, and no number in it is trusted: contradictions are passed over with a notice.
 
 use super::notices::Notices;
+use super::run::STOPPED;
 use crate::Error;
 use recording::counters::MOST;
 use recording::energy::EnergyReading;
@@ -89,6 +90,8 @@ pub(crate) struct Process {
     pub(crate) search: Option<LoopSearch>,
     /// Whether something limited what was recorded.
     pub(crate) is_limited: bool,
+    /// Why it was not recorded any more, if that was so.
+    pub(crate) stopped: Option<String>,
     /// Exit status, if the program has ended by itself.
     pub(crate) end: Option<i32>,
 }
@@ -301,6 +304,11 @@ fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
         JournalRecord::Notice { text } => {
             process.is_limited = true;
             notices.note(process.rank, text);
+        }
+        JournalRecord::Stopped { cause } => {
+            process.is_limited = true;
+            notices.note(process.rank, format!("{STOPPED}: {cause}"));
+            process.stopped = Some(cause);
         }
         JournalRecord::Remark { text } => notices.note(process.rank, text),
         JournalRecord::End { status } => process.end = Some(status),

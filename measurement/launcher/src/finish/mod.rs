@@ -61,7 +61,8 @@ use otf2::Archive;
 pub use profile::{Estimate, Omission, Share};
 use recording::layout;
 use recording::settings::EventRecords;
-use run::{TraceLocation, define, gather, places};
+pub(crate) use run::NO_END;
+use run::{NO_JOURNAL, TraceLocation, define, gather, places};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tracing::debug;
@@ -234,10 +235,12 @@ fn complete(
     let times: Vec<_> = events.iter().map(|events| events.times).collect();
     let mut run = gather(directory, processes, places, &times, &mut notices)?;
     let copied = copies::times(directory, &run, &events);
+    let still_running = run.places.iter().zip(&copied).filter(|(_, copied)| copied.is_some());
+    run.copied = still_running.map(|(place, _)| layout::rank_and_thread(place.reference).0).collect();
     run.clock.extend(run.places.iter().zip(&copied).filter_map(|(place, copied)| place.process.zip(*copied)));
     records::settle(directory, &run, wanted, &copied, &mut events, &mut notices)?;
     let counts: Vec<u64> = events.iter().map(|events| events.count).collect();
-    define(directory, &run, wanted, &counts, !notices.has_losses())?;
+    define(directory, &run, wanted, &events, !notices.has_losses())?;
     debug!(?directory, records = ?wanted, "archive complete");
     Ok(Summary { events: counts.iter().sum(), bytes: bytes(directory), ..run.summary(directory, &notices) })
 }
@@ -255,7 +258,12 @@ fn events(
         let events = match place.process {
             Some(_) => events::complete(directory, place.reference, chunk_size)?,
             // Events without a journal refer to unknown objects.
-            None => events::clear(directory, place.reference)?,
+            None => {
+                if events::is_there(directory, place.reference) {
+                    notices.loss(layout::rank_and_thread(place.reference).0, NO_JOURNAL);
+                }
+                events::clear(directory, place.reference)?
+            }
         };
         let (location, EventFileSummary { count, bytes, .. }) = (place.reference, &events);
         debug!(location, events = count, bytes, "event file complete");

@@ -1,6 +1,7 @@
 //! A run without its events: processes, locations, clock, shared objects and call paths.
 
 use super::energy::Energy;
+use super::events::EventFileSummary;
 use super::journals::{Process, Thread};
 use super::notices::Notices;
 use super::{
@@ -15,6 +16,15 @@ use recording::settings::EventRecords;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+
+/// A rank that may have recorded much.
+pub(super) const NO_JOURNAL: &str = "it has left no journal, without which nothing of it can be read";
+
+/// Why a process is recorded in part only.
+pub(super) const STOPPED: &str = "not recorded any more";
+
+/// What is known of a process without an end.
+pub(crate) const NO_END: &str = "killed, aborted, or ended by _exit";
 
 /// A location, and the position of its process if that has a journal.
 pub(super) struct TraceLocation {
@@ -72,6 +82,8 @@ pub(super) struct Run<'a> {
     /// Ranks without a journal, and those that did not end by themselves.
     pub(super) silent: Vec<u32>,
     pub(super) died: Vec<u32>,
+    /// Those of them that were still running when their recording was copied.
+    pub(super) copied: BTreeSet<u32>,
 }
 
 /// Gathers the data of a run; `times` are those of the first and last event, by location.
@@ -118,6 +130,7 @@ pub(super) fn gather<'a>(
         texts,
         silent,
         died,
+        copied: BTreeSet::new(),
     };
     if processes.iter().any(|process| process.is_anonymous) {
         anonymous::hide(&mut run);
@@ -171,6 +184,27 @@ impl Run<'_> {
         self.processes[place.process?].usage.get(&layout::rank_and_thread(place.reference).1).cloned()
     }
 
+    /// Returns what is lost of a location, or was not recorded, without names of this machine; `None` if nothing is known to be.
+    fn lost(&self, place: &TraceLocation, losses: &[String], directory: &Path) -> Option<String> {
+        let Some(process) = place.process else { return Some(NO_JOURNAL.into()) };
+        let stopped = self.processes[process].stopped.iter().map(|why| format!("{STOPPED}: {why}"));
+        let all: Vec<String> = losses.iter().cloned().chain(stopped).collect();
+        let inside = format!("{}/", directory.display());
+        (!all.is_empty()).then(|| all.join("; ").replace(&inside, ""))
+    }
+
+    /// Returns why the process of a first thread has no end; `None` if it has one, or left nothing.
+    fn unfinished(&self, place: &TraceLocation, faults: &[(u32, &str)]) -> Option<String> {
+        let (rank, thread) = layout::rank_and_thread(place.reference);
+        let has_none = thread == 0 && self.processes[place.process?].end.is_none();
+        let why = match faults.iter().find(|fault| fault.0 == rank) {
+            Some((_, signal)) => format!("died of {signal}"),
+            None if self.copied.contains(&rank) => "was running when its recording was copied".into(),
+            None => NO_END.into(),
+        };
+        has_none.then_some(why)
+    }
+
     /// Returns the name of a location.
     pub(super) fn name(&self, place: &TraceLocation) -> String {
         location_name(place, self.processes)
@@ -183,19 +217,22 @@ pub(super) fn define(
     directory: &Path,
     run: &Run<'_>,
     records: EventRecords,
-    events: &[u64],
+    events: &[EventFileSummary],
     has_all: bool,
 ) -> Result<(), Error> {
     let processes = run.processes;
     let is_limited = processes.iter().any(|process| process.is_limited);
     let is_whole = run.silent.is_empty() && run.died.is_empty() && has_all && !is_limited;
-    let location = |(place, &events): (&TraceLocation, _)| archive::LocationDefinition {
+    let faults = faults::of_ranks(directory);
+    let location = |(place, events): (&TraceLocation, &EventFileSummary)| archive::LocationDefinition {
         reference: place.reference,
         name: run.name(place),
-        events,
+        events: events.count,
         has_switches: run.thread(place).is_some_and(|thread| thread.has_switches),
         has_counters: run.thread(place).is_some_and(|thread| thread.has_counters),
         usage: run.usage(place),
+        lost: run.lost(place, &events.losses, directory),
+        unfinished: run.unfinished(place, &faults),
     };
     let timed = loop_times::write(directory, run)?;
     archive::write(

@@ -5,6 +5,7 @@
 
 use super::super::bytes;
 use super::super::contexts::{NO_CONTEXT, Region};
+use super::super::events::EventFileSummary;
 use super::super::run::{Run, define};
 use super::counts::Counts;
 use crate::Error;
@@ -102,7 +103,11 @@ pub(super) fn estimate(directory: &Path, run: &Run<'_>, counts: &[Counts]) -> Re
     let beside = directory.join(layout::RECORDING).join("estimate");
     // An interrupted estimate may have left some.
     let _ = fs::remove_dir_all(&beside);
-    let events: Vec<u64> = counts.iter().map(|counts| counts.header.trace.events).collect();
+    let of_trace = |counts: &Counts| EventFileSummary {
+        count: counts.header.trace.events,
+        ..EventFileSummary::default()
+    };
+    let events: Vec<EventFileSummary> = counts.iter().map(of_trace).collect();
     define(&beside, run, EventRecords::CallingContexts, &events, true)?;
     estimate.definitions = bytes(&beside);
     Ok(estimate)

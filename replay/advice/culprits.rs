@@ -14,8 +14,10 @@ use crate::exchange::{Exchange, share};
 use crate::ids::ReportPath;
 use crate::off_cpu::{Time, beyond_others};
 use crate::report_paths::ReportPaths;
+use crate::severity::amount;
 use crate::tools::Tools;
 use crate::trace::Crowding;
+use crate::walk::COMPARABLE;
 
 /// A call path with what it has caused.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -108,6 +110,35 @@ pub(super) fn find(
     Ok(chosen.iter().enumerate().map(culprit).collect())
 }
 
+/// Rules of the program that compare the time of ranks in a function.
+const COMPARING: [&str; 5] =
+    ["work/dynamic", "work/few-ranks", "work/growing", "work/one-rank", "work/static"];
+
+/// Whether the time of ranks in it can be compared. Samples are random, and what has too few may be time of another function.
+fn is_comparable(tools: &Tools<'_>, culprit: &Culprit) -> bool {
+    let has_samples = tools.trace.longest_gap() != Ticks::MAX;
+    !has_samples || culprit.sum.samples_of_most >= amount(COMPARABLE)
+}
+
+/// Rules that say nothing of a function that costs a hundredth of all time, `all`, or more, as it has too few samples; and why.
+pub(super) fn not_compared(
+    tools: &Tools<'_>,
+    paths: &ReportPaths,
+    culprits: &[Culprit],
+    all: i128,
+) -> Vec<(String, String)> {
+    let matters = |it: &&Culprit| i128::from(it.sum.cost) >= (all / 100).max(1) && !is_comparable(tools, it);
+    let Some(culprit) = culprits.iter().filter(matters).max_by_key(|it| it.sum.cost) else {
+        return Vec::new();
+    };
+    let region = tools.trace.region_name(paths.region(culprit.path));
+    let why = format!(
+        "rank {} has {} samples in {region}, and ranks are compared from {COMPARABLE} on; record for longer, or with more samples (--sample)",
+        culprit.sum.rank, culprit.sum.samples_of_most
+    );
+    COMPARING.iter().map(|&rule| (rule.to_owned(), why.clone())).collect()
+}
+
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CulpritRow {
@@ -115,6 +146,7 @@ pub(super) struct CulpritRow {
     region: u32,
     is_master: bool,
     is_serial: bool,
+    is_comparable: bool,
     when: When,
     /// Of time preempted, blocked; `None` if the trace does not tell it.
     off: [Option<OffExcess>; 2],
@@ -216,6 +248,12 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
             of: Of::Flag(|it| it.is_serial),
         },
         Field {
+            name: "comparable",
+            kind: Type::Bool,
+            about: "whether its time at ranks can be compared: where samples tell functions apart, the rank with most of it has 25 or more",
+            of: Of::Flag(|it| it.is_comparable),
+        },
+        Field {
             name: "preempted",
             kind: Type::Time,
             about: "time of the rank with most of it in which others had its processor; absent where the trace does not tell it",
@@ -303,6 +341,7 @@ pub(super) fn rows(
         culprit,
         when,
         is_serial,
+        is_comparable: is_comparable(tools, &culprit),
         region: paths.region(culprit.path),
         is_master: masters.contains(&culprit.sum.rank.into()),
         off: [0, 1].map(|kind| culprit.off_excess(kind).filter(|_| tells_off)),

@@ -232,7 +232,9 @@ pub fn find(
     let too_many = outcome.with_too_many_groups.iter().map(|&rule| (rule, "too many groups".to_owned()));
     let unjudged = outcome.not_evaluated.iter().map(|it| (it.rule, it.reason.clone())).chain(too_many);
     let unjudged = unjudged.chain(of_events);
-    let unjudged = unjudged.map(|(rule, why)| (rules.rules()[rule].id().to_owned(), why)).collect();
+    let unjudged = unjudged.map(|(rule, why)| (rules.rules()[rule].id().to_owned(), why));
+    let not_compared = culprits::not_compared(tools, known.paths, &culprits, bounds.all);
+    let unjudged = unjudged.chain(not_compared).collect();
     // Gains of work that is shared are bounded by what that saves, be it outside of MPI or in calls.
     culprits.extend(waited_for);
     let candidates =

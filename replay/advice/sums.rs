@@ -34,12 +34,14 @@ pub(super) struct Sum {
     /// Of its time, that off the processor, preempted and blocked, and that of the rank with most of its time.
     pub off: Off,
     pub off_of_most: Off,
+    /// Samples of the rank with most of its time.
+    pub samples_of_most: i64,
 }
 
 /// Time off the processor: preempted, blocked.
 pub(super) type Off = [Ticks; 2];
 
-wire!(Sum { work, most, [rank, ranks], visits, cost, on_path, off, off_of_most });
+wire!(Sum { work, most, [rank, ranks], visits, cost, on_path, off, off_of_most, samples_of_most });
 
 /// Sums by call path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -48,7 +50,8 @@ pub(super) struct PathSums(pub(super) Vec<Sum>);
 impl Sum {
     fn add(&mut self, other: &Sum) {
         if (other.most, std::cmp::Reverse(other.rank)) > (self.most, std::cmp::Reverse(self.rank)) {
-            (self.most, self.rank, self.off_of_most) = (other.most, other.rank, other.off_of_most);
+            (self.most, self.rank) = (other.most, other.rank);
+            (self.off_of_most, self.samples_of_most) = (other.off_of_most, other.samples_of_most);
         }
         self.off.iter_mut().zip(other.off).for_each(|(sum, off)| *sum = sum.saturating_add(off));
         self.work = self.work.saturating_add(other.work);
@@ -71,9 +74,21 @@ impl PathSums {
     ) -> Result<PathSums, Error> {
         let mut own = vec![Sum { rank: u32::MAX, ..Sum::default() }; known.paths.len()];
         for &WorkOfRank { rank, ref work } in work {
-            for &Work { path, work, visits, cost, on_path, off, .. } in work {
+            for &Work { path, work, visits, cost, on_path, off, samples, .. } in work {
                 let ranks = u32::from(work != 0 || visits != 0);
-                let sum = Sum { work, most: work, rank, ranks, visits, cost, on_path, off, off_of_most: off };
+                let (off_of_most, samples_of_most) = (off, samples);
+                let sum = Sum {
+                    work,
+                    most: work,
+                    rank,
+                    ranks,
+                    visits,
+                    cost,
+                    on_path,
+                    off,
+                    off_of_most,
+                    samples_of_most,
+                };
                 own[path.index()].add(&sum);
             }
         }
@@ -138,6 +153,7 @@ pub(super) struct Work {
     pub indirect: Ticks,
     pub on_path: Ticks,
     pub off: Off,
+    pub samples: i64,
     /// Bytes of messages that it sends there, or whose receive it completes there.
     pub bytes: u64,
 }
@@ -195,6 +211,7 @@ impl Work {
             .map(|[preempted, blocked, ..]| [preempted, blocked].map(|metric| severities.column(metric)));
         let bytes = [metrics.bytes_sent, metrics.bytes_received].map(|metric| severities.column(metric));
         let waiting: Vec<_> = waiting_metrics(tools).map(|metric| severities.column(metric)).collect();
+        let sampled = &known.processes[at].locations[0].sampled;
         let numbers = &known.paths.numbers[at];
         let mut list = Vec::new();
         let classes = RowClass::of_paths(tools.trace, &known.processes[at].paths);
@@ -214,6 +231,7 @@ impl Work {
                 late: costs.late,
                 indirect: costs.indirect,
                 on_path: of(&on_path),
+                samples: sampled.get(row).map_or(0, |it| crate::severity::amount(it.samples)),
                 off: off.as_ref().map_or(Off::default(), |off| off.each_ref().map(|column| of(column))),
                 bytes: bytes
                     .iter()

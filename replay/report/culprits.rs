@@ -21,6 +21,7 @@ use crate::off_cpu::{Time, beyond_others};
 use crate::report_paths::ReportPaths;
 use crate::severity::MetricId;
 use crate::trace::{Artificial, Trace};
+use crate::walk::COMPARABLE;
 
 /// Divisor of the longest waiting time for a culprit: locations with less than this quotient are not named.
 const NOTABLE: i128 = 100;
@@ -259,7 +260,9 @@ impl<'c> Culprits<'c> {
         let sums = &self.sums[which];
         let even = self.even(function, locations.len(), computed, is_parallel);
         let all = self.computation(function, computed);
-        let more_work = more_work(sums, even).filter(|_| !is_unrecorded);
+        // Few samples may be of another function, unless it had no processor to be sampled on.
+        let is_known = named.samples.is_none_or(|it| it.here >= COMPARABLE || away(it) >= AWAY);
+        let more_work = more_work(sums, even).filter(|_| is_known && !is_unrecorded);
         let not_running =
             more_work.filter(|_| sums.measured[OFF] != [0; 2]).and_then(|_| not_running(sums, even, all));
         let counted = more_work.and_then(|_| {
@@ -405,13 +408,21 @@ fn between(trace: &Trace, stretch: &Stretch, costs: i128) -> Part {
     Part { text, share: float(stretch.costs) / float(costs) }
 }
 
+/// The share of its time without a processor from which that is said of a culprit.
+const AWAY: f64 = 0.5;
+
+/// Returns the share of its time in which a culprit had no processor.
+fn away(counts: SampleCounts) -> f64 {
+    counts.away as f64 / counts.time.max(1) as f64
+}
+
 /// Returns the sample counts of a culprit in words, and whether it had no processor.
 fn samples(counts: SampleCounts) -> String {
-    let SampleCounts { here, all, time, away, .. } = counts;
-    let share = 100.0 * away as f64 / time.max(1) as f64;
-    let away = match share >= 50.0 {
+    let SampleCounts { here, all, .. } = counts;
+    let share = away(counts);
+    let away = match share >= AWAY {
         true => {
-            format!(", without a processor for {share:.0} % of its time: asleep, or others had it")
+            format!(", without a processor for {:.0} % of its time: asleep, or others had it", 100.0 * share)
         }
         false => String::new(),
     };

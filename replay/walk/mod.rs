@@ -77,7 +77,7 @@ pub(crate) use file_attributes::FileAttributes;
 pub use file_operations::FileOperation;
 pub use marks::{LockTurn, Note, Noted};
 pub use phases::Border;
-pub use sampling::Sampled;
+pub use sampling::{COMPARABLE, Sampled};
 pub use steps::{Between, StepKey, Steps, TimedStep};
 pub(crate) use stream::FARTHEST;
 pub use switches::KnownSwitches;

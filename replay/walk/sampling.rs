@@ -13,6 +13,10 @@ use crate::ids::Row;
 /// arbitrary.
 const ENOUGH: u64 = 2;
 
+/// Samples from which the time of a thread in a function can be compared with that of others: of a random number of 25 the standard
+/// deviation is a fifth.
+pub const COMPARABLE: u64 = 25;
+
 /// The samples of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sampled {

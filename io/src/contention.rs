@@ -113,7 +113,7 @@ mod tests {
     fn contended(transfers: &[Transfer], block: u64) -> Vec<bool> {
         let (mut contention, mut found) = (Contention::new(block), Vec::new());
         for it in transfers {
-            contention.push(Outline::new(it, None, false), it.bounds(), |it| found.push(it.is_contended));
+            contention.push(Outline::new(it, 0, None, false), it.bounds(), |it| found.push(it.is_contended));
         }
         contention.finish(|it| found.push(it.is_contended));
         found

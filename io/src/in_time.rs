@@ -1,5 +1,6 @@
 //! The transfers of all ranks on a file in the order of time.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -7,34 +8,31 @@ use std::collections::binary_heap::PeekMut;
 use crate::transfer::Transfer;
 use crate::transfers::Transfers;
 
-/// All transfers of some lists, one of each rank, in the order in which they begin; of those that begin at one time the one that ends
-/// first comes first, then that of the first list. They are decoded one by one: there may be millions.
-pub(crate) fn in_time(lists: &[Transfers]) -> impl Iterator<Item = Transfer> {
-    let mut sources: Vec<_> = lists.iter().map(source).collect();
-    let mut heads: Vec<Option<Transfer>> = sources.iter_mut().map(Iterator::next).collect();
-    let key = |head: &Transfer, list| Reverse((head.begin, head.end, list));
-    let next = heads.iter().enumerate().filter_map(|(list, head)| Some(key(head.as_ref()?, list)));
-    let mut next: BinaryHeap<_> = next.collect();
-    std::iter::from_fn(move || {
-        let mut first = next.peek_mut()?;
+/// Shows `each` all transfers of some lists, one of each rank, and which list each is of, in the order in which they begin; of those that
+/// begin at one time the one that ends first comes first, then that of the first list. They are decoded one by one, each into the place of
+/// the one before it of its list: there may be millions.
+pub(crate) fn in_time(lists: &[Transfers], mut each: impl FnMut(usize, &Transfer)) {
+    let lists: Vec<Cow<'_, Transfers>> = lists.iter().map(in_order).collect();
+    let mut readers: Vec<_> = lists.iter().map(|list| list.read()).collect();
+    let key = |it: &Transfer, list| Reverse((it.begin, it.end, list));
+    let firsts = readers.iter_mut().enumerate();
+    let firsts = firsts.filter_map(|(list, reader)| reader.go().then(|| key(&reader.transfer, list)));
+    let mut next: BinaryHeap<_> = firsts.collect();
+    while let Some(mut first) = next.peek_mut() {
         let Reverse((.., list)) = *first;
-        let after = sources[list].next();
-        match &after {
-            Some(after) => *first = key(after, list),
-            None => _ = PeekMut::pop(first),
+        let reader = &mut readers[list];
+        each(list, &reader.transfer);
+        if reader.go() {
+            *first = key(&reader.transfer, list);
+        } else {
+            PeekMut::pop(first);
         }
-        std::mem::replace(&mut heads[list], after)
-    })
+    }
 }
 
 /// The transfers of a list in the order of time: most are, as it is that of records.
-fn source(list: &Transfers) -> Box<dyn Iterator<Item = Transfer> + '_> {
-    if list.are_in_order() {
-        return Box::new(list.iter());
-    }
-    let mut all: Vec<Transfer> = list.iter().collect();
-    all.sort_by_key(|it| (it.begin, it.end));
-    Box::new(all.into_iter())
+fn in_order(list: &Transfers) -> Cow<'_, Transfers> {
+    if list.are_in_order() { Cow::Borrowed(list) } else { Cow::Owned(list.in_order()) }
 }
 
 #[cfg(test)]
@@ -51,7 +49,12 @@ mod tests {
             let mut all: Vec<Transfer> = all.into_iter().map(one).collect();
             let lists = lists(&all);
             all.sort_by_key(|it| (it.begin, it.end, it.rank));
-            prop_assert_eq!(in_time(&lists).collect::<Vec<_>>(), all);
+            let mut found = Vec::new();
+            in_time(&lists, |list, it| {
+                assert_eq!(lists[list].iter().next().map(|first| first.rank), Some(it.rank));
+                found.push(it.clone());
+            });
+            prop_assert_eq!(found, all);
         }
     }
 }

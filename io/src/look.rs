@@ -34,25 +34,26 @@ pub(crate) fn look_at(
     // Of one rank alone, or without a write, nothing is contended.
     let is_shared = lists.len() > 1 && lists.iter().any(Transfers::has_writes);
     let mut contention = is_shared.then(|| Contention::new(lock));
-    let (mut order, mut totals) = (Order::default(), Totals::new(sizes));
+    let (mut order, mut totals) = (Order::new(lists.len()), Totals::new(lists.len(), sizes));
     let settle = |it: &Outline, sums: &mut BTreeMap<AtCall, Sums>, totals: &mut Totals| {
         count(it, sizes, sums);
         totals.add(it);
     };
-    for it in in_time(lists) {
-        each(&it);
+    in_time(lists, |list, it| {
+        each(it);
         if let Some(reading) = &mut reading {
-            add_reads(&it, &reading.see(&it), sums);
+            add_reads(it, &reading.see(it), sums);
         }
         let bounds = it.bounds();
         // What moves nothing is in no block.
         let moved = bounds.filter(|_| it.size > 0);
-        let outline = Outline::new(&it, bounds.map(|(first, _)| first), order.goes_back(&it, moved));
+        let is_unordered = order.goes_back((list, it.opening), moved);
+        let outline = Outline::new(it, list, bounds.map(|(first, _)| first), is_unordered);
         match &mut contention {
             Some(contention) => contention.push(outline, moved, |it| settle(it, sums, &mut totals)),
             None => settle(&outline, sums, &mut totals),
         }
-    }
+    });
     if let Some(contention) = contention {
         contention.finish(|it| settle(it, sums, &mut totals));
     }

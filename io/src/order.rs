@@ -2,18 +2,32 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::transfer::Transfer;
-
 /// Where the last transfer of each rank and opening of a file has ended, of those that were shown in the order of time.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Order(FxHashMap<(u32, u64), u64>);
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    /// By list, the opening that was shown last: most ranks go on with it.
+    last: Vec<Option<(u64, u64)>>,
+    /// Others, by list and opening.
+    others: FxHashMap<(usize, u64), u64>,
+}
 
 impl Order {
+    /// Nothing was shown yet of so many lists.
+    pub(crate) fn new(lists: usize) -> Order {
+        Order { last: vec![None; lists], others: FxHashMap::default() }
+    }
+
     /// Whether the next transfer, from its first byte to that behind the last one, begins before the end of the one before it of the same
-    /// rank and opening. Those that move nothing, or of which the place is unknown, have no bounds, and are as if they were not there.
-    pub(crate) fn goes_back(&mut self, transfer: &Transfer, bounds: Option<(u64, u64)>) -> bool {
+    /// list and opening. Those that move nothing, or of which the place is unknown, have no bounds, and are as if they were not there.
+    pub(crate) fn goes_back(&mut self, (list, opening): (usize, u64), bounds: Option<(u64, u64)>) -> bool {
         let Some((first, behind)) = bounds else { return false };
-        let before = self.0.insert((transfer.rank, transfer.opening), behind);
+        let before = match self.last[list].replace((opening, behind)) {
+            Some((same, before)) if same == opening => Some(before),
+            other => {
+                self.others.extend(other.map(|(opening, behind)| ((list, opening), behind)));
+                self.others.remove(&(list, opening))
+            }
+        };
         before.is_some_and(|before| first < before)
     }
 }
@@ -23,10 +37,13 @@ mod tests {
     use super::*;
     use crate::access::Kind;
     use crate::tests::transfer;
+    use crate::transfer::Transfer;
+    use proptest::prelude::*;
 
     fn back<const N: usize>(transfers: [Transfer; N]) -> [bool; N] {
-        let mut order = Order::default();
-        transfers.map(|it| order.goes_back(&it, it.bounds().filter(|_| it.size > 0)))
+        let mut order = Order::new(2);
+        transfers
+            .map(|it| order.goes_back((it.rank as usize, it.opening), it.bounds().filter(|_| it.size > 0)))
     }
 
     #[test]
@@ -47,5 +64,17 @@ mod tests {
             back([read(0, &[(50, 10)]), unknown, read(2, &[]), read(3, &[(40, 5)])]),
             [false, false, false, true]
         );
+    }
+
+    proptest! {
+        #[test]
+        fn openings_may_take_turns(all in prop::collection::vec((0..2_usize, 0..3_u64, 0..9_u64), 0..40)) {
+            let (mut order, mut behind) = (Order::new(2), std::collections::HashMap::new());
+            for (list, opening, first) in all {
+                let before = behind.insert((list, opening), first + 2);
+                let goes_back = before.is_some_and(|before| first < before);
+                prop_assert_eq!(order.goes_back((list, opening), Some((first, first + 2))), goes_back);
+            }
+        }
     }
 }

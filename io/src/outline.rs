@@ -9,6 +9,8 @@ use crate::transfer::Transfer;
 pub(crate) struct Outline {
     /// The rank.
     pub(crate) rank: u32,
+    /// Which of the lists of ranks it is of.
+    pub(crate) list: usize,
     /// Whether it reads or writes.
     pub(crate) kind: Kind,
     /// When it began, in ticks of the clock.
@@ -29,9 +31,9 @@ pub(crate) struct Outline {
 
 impl Outline {
     /// Of a transfer that is not contended, with its first byte in the file, if that is known.
-    pub(crate) fn new(transfer: &Transfer, first: Option<u64>, is_unordered: bool) -> Outline {
+    pub(crate) fn new(transfer: &Transfer, list: usize, first: Option<u64>, is_unordered: bool) -> Outline {
         let Transfer { rank, kind, begin, end, size, caller, .. } = *transfer;
-        Outline { rank, kind, begin, end, size, first, caller, is_unordered, is_contended: false }
+        Outline { rank, list, kind, begin, end, size, first, caller, is_unordered, is_contended: false }
     }
 
     /// How long it took, in ticks of the clock.

@@ -80,13 +80,15 @@ pub(crate) struct Totals {
     sizes: Sizes,
     /// How many are in each group of [`RequestTotals`], in their order.
     counts: [u64; GROUPS],
-    /// Their ticks by rank.
-    times: FxHashMap<u32, [u64; GROUPS]>,
+    /// Their ticks by list, as each rank has one.
+    times: Vec<[u64; GROUPS]>,
     writes: u64,
     /// Contended writes.
     contended: Writes,
     /// Other writes by size.
     others: FxHashMap<u64, Writes>,
+    /// The last ones of these, of one size: most follow one of their own size.
+    last: (u64, Writes),
 }
 
 /// Groups of requests.
@@ -114,15 +116,16 @@ impl Writes {
 }
 
 impl Totals {
-    /// No request yet.
-    pub(crate) fn new(sizes: Sizes) -> Totals {
+    /// No request yet of so many lists.
+    pub(crate) fn new(lists: usize, sizes: Sizes) -> Totals {
         Totals {
             sizes,
             counts: [0; GROUPS],
-            times: FxHashMap::default(),
+            times: vec![[0; GROUPS]; lists],
             writes: 0,
             contended: Writes::default(),
             others: FxHashMap::default(),
+            last: (0, Writes::default()),
         }
     }
 
@@ -140,26 +143,37 @@ impl Totals {
             it.is_unordered,
             is_write && it.is_contended,
         ];
-        let times = self.times.entry(it.rank).or_default();
-        for ((count, own), is_in) in self.counts.iter_mut().zip(times).zip(groups) {
-            *count += u64::from(is_in);
-            *own = own.saturating_add(if is_in { time } else { 0 });
+        for ((count, own), is_in) in self.counts.iter_mut().zip(&mut self.times[it.list]).zip(groups) {
+            if is_in {
+                *count += 1;
+                *own = own.saturating_add(time);
+            }
         }
         if is_write {
             self.writes += 1;
             let own = Writes { count: 1, bytes: it.size, time };
             match it.is_contended {
                 true => self.contended.add(own),
-                false => self.others.entry(it.size).or_default().add(own),
+                false if it.size == self.last.0 => self.last.1.add(own),
+                false => {
+                    self.add_last();
+                    self.last = (it.size, own);
+                }
             }
         }
     }
 
+    fn add_last(&mut self) {
+        let (size, writes) = self.last;
+        self.others.entry(size).or_default().add(writes);
+    }
+
     /// All of them.
-    pub(crate) fn finish(self) -> RequestTotals {
+    pub(crate) fn finish(mut self) -> RequestTotals {
+        self.add_last();
         let group = |at: usize| Group {
             count: self.counts[at],
-            time: self.times.values().map(|times| times[at]).max().unwrap_or(0),
+            time: self.times.iter().map(|times| times[at]).max().unwrap_or(0),
         };
         RequestTotals {
             all: group(0),

@@ -7,7 +7,11 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::access::Kind;
+use crate::numbers::count;
 use crate::outline::Outline;
+
+/// So many transfers are compared one by one; with more it is known of each block who is in it.
+const FEW: usize = 16;
 
 /// The transfers of a file that are not over yet, as far as they were shown in the order of time. Each is contended if it overlaps in time
 /// with one of another rank in a block of the file in which file systems lock, and at least one of both writes. Only the first and the last
@@ -20,12 +24,14 @@ pub(crate) struct Contention {
     window: VecDeque<(Outline, Edges)>,
     /// How many came before these.
     before: u64,
-    /// Who is in each block.
-    blocks: FxHashMap<u64, SmallVec<[Active; 2]>>,
+    /// Who is in each block, from where there are more than few until there is none.
+    blocks: Option<Blocks>,
 }
 
-/// The blocks of the first and the last byte.
-type Edges = [Option<u64>; 2];
+type Blocks = FxHashMap<u64, SmallVec<[Active; 2]>>;
+
+/// The blocks of the first and the last byte; none if nothing is moved, or nobody knows where.
+type Edges = Option<[u64; 2]>;
 
 /// A transfer in a block.
 #[derive(Clone, Copy, Debug)]
@@ -33,14 +39,12 @@ struct Active {
     end: u64,
     /// Position among all transfers.
     number: u64,
-    rank: u32,
-    is_write: bool,
 }
 
 impl Contention {
     /// No transfer yet of a file that is locked in blocks of so many bytes.
     pub(crate) fn new(block: u64) -> Contention {
-        Contention { block: block.max(1), window: VecDeque::new(), before: 0, blocks: FxHashMap::default() }
+        Contention { block: block.max(1), window: VecDeque::new(), before: 0, blocks: None }
     }
 
     /// Adds the next transfer, from its first byte to that behind the last one, if they are known. `settled` is told of those of which it
@@ -52,23 +56,39 @@ impl Contention {
         mut settled: impl FnMut(&Outline),
     ) {
         self.settle(outline.begin, &mut settled);
-        let edges = self.edges(bounds);
-        let number = self.before + crate::numbers::count(self.window.len());
-        let is_write = outline.kind == Kind::Write;
-        let own = Active { end: outline.end, number, rank: outline.rank, is_write };
-        let mut is_contended = false;
-        for block in edges.into_iter().flatten() {
-            let list = self.blocks.entry(block).or_default();
-            list.retain(|other| other.end > outline.begin);
-            for other in list.iter().filter(|it| it.rank != own.rank && (it.is_write || is_write)) {
-                is_contended = true;
-                let position = usize::try_from(other.number - self.before).ok();
-                if let Some((other, _)) = position.and_then(|at| self.window.get_mut(at)) {
-                    other.is_contended = true;
-                }
-            }
-            list.push(own);
+        if self.blocks.is_none() && self.window.len() >= FEW {
+            self.blocks = Some(self.who_is_where());
         }
+        let edges = self.edges(bounds);
+        let is_contended = match (edges, &mut self.blocks) {
+            (None, _) => false,
+            (Some(edges), None) => {
+                let mut is_contended = false;
+                for (other, others) in &mut self.window {
+                    if are_rivals(&outline, other) && others.is_some_and(|others| share(edges, others)) {
+                        (is_contended, other.is_contended) = (true, true);
+                    }
+                }
+                is_contended
+            }
+            (Some(edges), Some(blocks)) => {
+                let number = self.before + count(self.window.len());
+                let mut is_contended = false;
+                for block in blocks_of(edges) {
+                    let list = blocks.entry(block).or_default();
+                    list.retain(|other| other.end > outline.begin);
+                    for other in list.iter() {
+                        let position = usize::try_from(other.number - self.before).ok();
+                        let other = position.and_then(|at| self.window.get_mut(at));
+                        if let Some((other, _)) = other.filter(|(other, _)| are_rivals(&outline, other)) {
+                            (is_contended, other.is_contended) = (true, true);
+                        }
+                    }
+                    list.push(Active { end: outline.end, number });
+                }
+                is_contended
+            }
+        };
         self.window.push_back((Outline { is_contended, ..outline }, edges));
     }
 
@@ -82,24 +102,59 @@ impl Contention {
     fn settle(&mut self, time: u64, settled: &mut impl FnMut(&Outline)) {
         while let Some((outline, edges)) = self.window.front().filter(|(it, _)| it.end <= time) {
             settled(outline);
-            for block in edges.iter().flatten() {
-                if let Entry::Occupied(mut list) = self.blocks.entry(*block) {
-                    list.get_mut().retain(|it| it.number != self.before);
-                    if list.get().is_empty() {
-                        list.remove();
-                    }
-                }
+            if let (Some(blocks), Some(edges)) = (&mut self.blocks, edges) {
+                leave(blocks, self.before, *edges);
             }
             self.window.pop_front();
             self.before += 1;
         }
+        if self.window.is_empty() {
+            self.blocks = None;
+        }
+    }
+
+    /// Who is in each block.
+    fn who_is_where(&self) -> Blocks {
+        let mut blocks = Blocks::default();
+        for (number, (it, edges)) in (self.before..).zip(&self.window) {
+            for block in edges.iter().flat_map(|edges| blocks_of(*edges)) {
+                blocks.entry(block).or_default().push(Active { end: it.end, number });
+            }
+        }
+        blocks
     }
 
     fn edges(&self, bounds: Option<(u64, u64)>) -> Edges {
-        let Some((first, behind)) = bounds else { return [None; 2] };
-        let (first, last) = (first / self.block, behind.saturating_sub(1) / self.block);
-        [Some(first), (last > first).then_some(last)]
+        bounds.map(|(first, behind)| [first / self.block, behind.saturating_sub(1).max(first) / self.block])
     }
+}
+
+/// A transfer is over.
+fn leave(blocks: &mut Blocks, number: u64, edges: [u64; 2]) {
+    for block in blocks_of(edges) {
+        if let Entry::Occupied(mut list) = blocks.entry(block) {
+            list.get_mut().retain(|it| it.number != number);
+            if list.get().is_empty() {
+                list.remove();
+            }
+        }
+    }
+}
+
+/// Whether a transfer that is over only after another one has begun is of another rank, and one of both writes.
+fn are_rivals(own: &Outline, other: &Outline) -> bool {
+    let writes = own.kind == Kind::Write || other.kind == Kind::Write;
+    other.rank != own.rank && other.end > own.begin && writes
+}
+
+/// The first block and the last one, once each if they differ.
+fn blocks_of([first, last]: [u64; 2]) -> impl Iterator<Item = u64> {
+    std::iter::once(first).chain((last > first).then_some(last))
+}
+
+/// Whether the first or the last block is that of another transfer, too.
+fn share(own: [u64; 2], other: [u64; 2]) -> bool {
+    own.iter().any(|block| other.contains(block))
 }
 
 #[cfg(test)]
@@ -139,10 +194,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_pair_is_judged(all in prop::collection::vec((0..3_u32, any::<bool>(), (0..20_u64, 1..9_u64), (0..40_u64, 1..12_u64)), 0..30)) {
+        fn each_pair_is_judged(all in prop::collection::vec((0..3_u32, any::<bool>(), (0..20_u64, 1..9_u64), (0..40_u64, 1..12_u64)), 0..30), many in 1..4_u64) {
             let kind = |reads| if reads { Kind::Read } else { Kind::Write };
             let mut all: Vec<Transfer> = all.into_iter().map(|(rank, reads, (begin, long), (at, length))| {
-                one(rank, kind(reads), (begin, begin + long), at, length)
+                // Where many are under way at a time, blocks are known.
+                one(rank, kind(reads), (begin / many, begin / many + long), at, length)
             }).collect();
             all.sort_by_key(|it| (it.begin, it.end));
             let edges = |it: &Transfer| it.bounds().map(|(first, behind)| [first / 8, (behind - 1) / 8]).unwrap();

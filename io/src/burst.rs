@@ -3,8 +3,6 @@
 //! Where many operations are alike and equally far apart, only the first and last few are kept one by one; those between are
 //! one entry. No pattern is longer than those few, so whatever is cut later is cut between entries.
 
-use std::collections::VecDeque;
-
 use crate::access::Access;
 use crate::numbers::distance;
 use crate::operation::Operation;
@@ -115,16 +113,18 @@ impl Entry {
     }
 }
 
-/// A burst that may go on.
+/// A burst, to which more may come.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Burst {
+    /// The operations. Those of the last run are in their order, until some of it are one entry: then the last few, which are behind that
+    /// entry, go round.
     entries: Vec<Entry>,
-    /// The last operations, all alike and equally far apart.
-    recent: VecDeque<Entry>,
-    /// How far apart the recent ones are, once there are two.
+    /// Index of the first entry of the run of the last operations, all alike and equally far apart.
+    run: usize,
+    /// How far apart these are, once there are two.
     step: Step,
-    /// How many of the run of the recent ones are among the entries.
-    moved: usize,
+    /// Index of the oldest of those that go round, if they do.
+    oldest: Option<usize>,
     /// Begin and end of each collective operation, in their order.
     instances: Vec<(u64, u64)>,
     /// Kinds of access.
@@ -138,20 +138,11 @@ pub(crate) struct Burst {
 }
 
 /// A burst that has ended.
-#[derive(Clone, Debug)]
-pub(crate) struct Ended {
-    /// The operations, in their order.
-    pub entries: Vec<Entry>,
-    /// Begin and end of each collective operation, in their order.
-    pub instances: Vec<(u64, u64)>,
-    /// Kinds of access, by the index in entries.
-    pub accesses: Vec<Access>,
-    /// Number of the opening.
-    pub opening: u64,
-    /// Whether the file was flushed.
-    pub is_flushed: bool,
-    moments: Vec<Moment>,
-}
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended<'a>(&'a Burst);
+
+/// How many entries a run has whose operations are all kept one by one.
+const ONE_BY_ONE: usize = 2 * LONGEST + 1;
 
 impl Burst {
     /// Adds the next operation. All are of one opening.
@@ -161,22 +152,22 @@ impl Burst {
         }
         self.last = Some((operation.opening, operation.tick));
         let entry = self.entry(operation);
-        let step = self.recent.back().and_then(|last| last.step_to(&entry));
-        let goes_on = step.is_some_and(|step| self.recent.len() == 1 && self.moved == 0 || step == self.step);
+        let step = self.newest().and_then(|last| self.entries[last].step_to(&entry));
+        let goes_on = step.is_some_and(|step| self.entries.len() - self.run == 1 || step == self.step);
         if !goes_on {
             self.settle();
+            self.run = self.entries.len();
         }
         self.step = step.unwrap_or_default();
-        self.recent.push_back(entry);
-        if self.recent.len() > LONGEST
-            && let Some(oldest) = self.recent.pop_front()
-        {
-            match self.entries.last_mut() {
-                Some(run) if self.moved > LONGEST => run.add(&oldest, self.step),
-                _ => self.entries.push(oldest),
-            }
-            self.moved = self.moved.saturating_add(1);
+        if self.entries.len() - self.run < ONE_BY_ONE {
+            self.entries.push(entry);
+            return;
         }
+        let middle = self.run + LONGEST;
+        let oldest = self.oldest.unwrap_or(middle + 1);
+        let over = std::mem::replace(&mut self.entries[oldest], entry);
+        self.entries[middle].add(&over, self.step);
+        self.oldest = Some(if oldest + 1 < self.entries.len() { oldest + 1 } else { middle + 1 });
     }
 
     fn entry(&mut self, operation: &Operation) -> Entry {
@@ -204,16 +195,26 @@ impl Burst {
         }
     }
 
-    /// Ends the run of the recent operations.
+    /// Index of the last operation.
+    fn newest(&self) -> Option<usize> {
+        match self.oldest {
+            Some(oldest) if oldest > self.run + LONGEST + 1 => Some(oldest - 1),
+            _ => self.entries.len().checked_sub(1),
+        }
+    }
+
+    /// Puts those that go round in their order.
     fn settle(&mut self) {
-        self.entries.extend(self.recent.drain(..));
-        self.moved = 0;
+        if let Some(oldest) = self.oldest.take() {
+            let first = self.run + LONGEST + 1;
+            self.entries[first..].rotate_left(oldest - first);
+        }
     }
 
     /// Notes that the file was flushed behind the last operation, if there is one.
     pub(crate) fn flush(&mut self) {
-        if let Some(last) = self.recent.back_mut() {
-            last.is_flushed = true;
+        if let Some(newest) = self.newest() {
+            self.entries[newest].is_flushed = true;
             self.is_flushed = true;
         }
     }
@@ -223,29 +224,52 @@ impl Burst {
         self.last
     }
 
-    /// The whole burst; `None` if nothing was in it.
-    pub(crate) fn end(mut self) -> Option<Ended> {
+    /// Says that no more comes.
+    pub(crate) fn end(&mut self) -> Ended<'_> {
         self.settle();
-        Some(Ended {
-            entries: self.entries,
-            instances: self.instances,
-            accesses: self.accesses,
-            opening: self.last?.0,
-            is_flushed: self.is_flushed,
-            moments: self.moments,
-        })
+        Ended(self)
+    }
+
+    /// Begins another one in the room of this one.
+    pub(crate) fn clear(&mut self) {
+        let Burst { entries, instances, accesses, moments, .. } = self;
+        entries.clear();
+        instances.clear();
+        accesses.clear();
+        moments.clear();
+        (self.run, self.oldest, self.last, self.is_flushed) = (0, None, None, false);
     }
 }
 
-impl Ended {
+impl<'a> Ended<'a> {
+    /// The operations, in their order.
+    pub(crate) fn entries(&self) -> &'a [Entry] {
+        &self.0.entries
+    }
+
+    /// Begin and end of each collective operation, in their order.
+    pub(crate) fn instances(&self) -> &'a [(u64, u64)] {
+        &self.0.instances
+    }
+
+    /// Number of the opening, if there is an operation.
+    pub(crate) fn opening(&self) -> Option<u64> {
+        Some(self.0.last?.0)
+    }
+
+    /// Whether the file was flushed.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.0.is_flushed
+    }
+
     /// The kind of access of an entry.
     pub(crate) fn access(&self, entry: &Entry) -> Option<Access> {
-        self.accesses.get(usize::from(entry.access)).copied()
+        self.0.accesses.get(usize::from(entry.access)).copied()
     }
 
     /// What holds at the begin of an entry.
     pub(crate) fn moment(&self, entry: &Entry) -> Option<Moment> {
-        self.moments.get(usize::try_from(entry.moment).ok()?).copied()
+        self.0.moments.get(usize::try_from(entry.moment).ok()?).copied()
     }
 }
 
@@ -253,11 +277,12 @@ impl Ended {
 mod tests {
     use super::*;
     use crate::tests::write;
+    use proptest::prelude::*;
 
     fn folded(firsts: impl IntoIterator<Item = u64>) -> Vec<(u64, u64)> {
         let mut burst = Burst::default();
         firsts.into_iter().for_each(|first| burst.push(&write(0, first, 8)));
-        burst.end().unwrap().entries.iter().map(|entry| (entry.first.get().unwrap(), entry.count())).collect()
+        burst.end().entries().iter().map(|entry| (entry.first.get().unwrap(), entry.count())).collect()
     }
 
     #[test]
@@ -283,5 +308,40 @@ mod tests {
             entries.iter().filter(|(_, count)| *count > 1).collect::<Vec<_>>(),
             [&(16 * 8, 8), &(10_256, 8)]
         );
+    }
+
+    /// Of each run with more than 33 operations the first and the last 16 and one entry for all between.
+    fn plain(firsts: &[u64]) -> Vec<(u64, u64)> {
+        let (mut found, mut rest) = (Vec::new(), firsts);
+        while let [first, ..] = *rest {
+            let step = rest.get(1).map_or(0, |next| next.wrapping_sub(first));
+            let count = 1 + rest.windows(2).take_while(|pair| pair[1].wrapping_sub(pair[0]) == step).count();
+            let (run, behind) = rest.split_at(count);
+            let between = count.saturating_sub(2 * LONGEST);
+            match between {
+                0 | 1 => found.extend(run.iter().map(|first| (*first, 1))),
+                _ => {
+                    found.extend(run[..LONGEST].iter().map(|first| (*first, 1)));
+                    found.push((run[LONGEST], between as u64));
+                    found.extend(run[count - LONGEST..].iter().map(|first| (*first, 1)));
+                }
+            }
+            rest = behind;
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn runs_are_folded_wherever_they_end(runs in prop::collection::vec((1..80_u64, 0..3_u64), 0..6)) {
+            let (mut firsts, mut at) = (Vec::new(), 0);
+            for (count, step) in runs {
+                for _ in 0..count {
+                    firsts.push(at);
+                    at += 8 * step;
+                }
+            }
+            prop_assert_eq!(folded(firsts.iter().copied()), plain(&firsts));
+        }
     }
 }

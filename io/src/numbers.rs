@@ -31,6 +31,9 @@ pub(crate) fn sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
 
 /// The distance from one offset to another; offsets are below 2^63.
 pub(crate) fn distance(from: u64, to: u64) -> i64 {
+    if let (Ok(from), Ok(to)) = (i64::try_from(from), i64::try_from(to)) {
+        return to - from;
+    }
     let distance = i128::from(to) - i128::from(from);
     i64::try_from(distance).unwrap_or(if distance < 0 { i64::MIN } else { i64::MAX })
 }

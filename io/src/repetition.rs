@@ -30,21 +30,32 @@ pub(crate) struct Repeat {
 /// Cuts a list into repeated patterns: from the left what covers most, of equals the shortest.
 pub(crate) fn repeats(list: &[Same]) -> Vec<Repeat> {
     let all = list.iter().fold(0_u64, |all, same| all.saturating_add(same.count));
-    let mut pairs: Vec<Pairs> =
-        (1..=LONGEST as u64).filter(|&by| by <= all / 2).map(|by| Pairs::new(list, by)).collect();
-    let (mut found, mut at) = (Vec::new(), 0);
+    let mut pairs: Vec<Pairs> = Vec::new();
+    let (mut found, mut at, mut here) = (Vec::new(), 0, Cursor { element: 0, inside: 0 });
     while at < all {
-        let mut best = Repeat { length: 1, times: 1 };
-        for pairs in &mut pairs {
-            let times = 1 + (pairs.equal_until(list, at) - at) / pairs.by;
-            if times > 1 && pairs.by * times > best.length * best.times {
-                best = Repeat { length: pairs.by, times };
+        let best = here.alone(list).unwrap_or_else(|| {
+            if pairs.is_empty() {
+                pairs.extend((1..=LONGEST as u64).filter(|&by| by <= all / 2).map(|by| Pairs::new(list, by)));
             }
-        }
+            best(list, &mut pairs, at)
+        });
         found.push(best);
+        here.forward(list, best.length * best.times);
         at += best.length * best.times;
     }
     found
+}
+
+/// The pattern that covers most from a place on.
+fn best(list: &[Same], pairs: &mut [Pairs], at: u64) -> Repeat {
+    let mut best = Repeat { length: 1, times: 1 };
+    for pairs in pairs {
+        let times = 1 + (pairs.equal_until(list, at) - at) / pairs.by;
+        if times > 1 && pairs.by * times > best.length * best.times {
+            best = Repeat { length: pairs.by, times };
+        }
+    }
+    best
 }
 
 /// A place in the list.
@@ -60,6 +71,14 @@ impl Cursor {
     /// Requests of the element from the place on; `None` at the end of the list.
     fn left(self, list: &[Same]) -> Option<u64> {
         list.get(self.element).map(|same| same.count - self.inside)
+    }
+
+    /// The rest of the element, if no pattern can cover more: it is not shorter than the longest one, so that what is unlike it behind
+    /// it would be compared with it.
+    fn alone(self, list: &[Same]) -> Option<Repeat> {
+        let left = self.left(list)?;
+        let goes_on = list.get(self.element + 1).is_some_and(|next| list[self.element].can_follow(next));
+        (left >= LONGEST as u64 && !goes_on).then_some(Repeat { length: 1, times: left })
     }
 
     fn forward(&mut self, list: &[Same], mut by: u64) {
@@ -115,6 +134,7 @@ mod tests {
     use super::*;
     use crate::access::Kind;
     use crate::tests::access;
+    use proptest::prelude::*;
 
     /// Reads and writes of 8 bytes; a digit is the size of a write.
     fn found(text: &str) -> String {
@@ -164,5 +184,27 @@ mod tests {
         let list = list.map(|(size, count)| Same { access: access(Kind::Write), size, count });
         let [first, alone, last] = repeats(&list)[..] else { panic!("not three") };
         assert_eq!((first.times, alone.times, last.times), (1 << 40, 1, 1 << 40));
+    }
+
+    proptest! {
+        #[test]
+        fn long_elements_are_what_all_patterns_say(all in prop::collection::vec((0..4_u64, prop_oneof![1..4_u64, 14..40_u64]), 0..6)) {
+            let mut list: Vec<Same> = Vec::new();
+            for (size, count) in all {
+                let same = Same { access: access(Kind::Write), size: [8, 10, 12, 40][size as usize], count };
+                match list.last_mut() {
+                    Some(last) if last.size == same.size => last.count += count,
+                    _ => list.push(same),
+                }
+            }
+            let all: u64 = list.iter().map(|same| same.count).sum();
+            let mut pairs: Vec<Pairs> = (1..=16).filter(|by| *by <= all / 2).map(|by| Pairs::new(&list, by)).collect();
+            let (mut plain, mut at) = (Vec::new(), 0);
+            while at < all {
+                plain.push(best(&list, &mut pairs, at));
+                at += plain.last().map_or(1, |it| it.length * it.times);
+            }
+            prop_assert_eq!(repeats(&list), plain);
+        }
     }
 }

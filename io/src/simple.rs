@@ -1,5 +1,6 @@
 //! Simple phases: what one rank repeats on a file (io.md 4.3).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use crate::access::{Access, Pointer};
 use crate::burst::{Ended, Entry};
 use crate::numbers::{distance, moved, sum, times};
 use crate::repetition::{Repeat, Same, repeats};
-use crate::sizes::core;
+use crate::sizes::{are_one, core};
 
 /// How often a file was flushed among requests.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
@@ -56,6 +57,7 @@ pub struct Lane {
 }
 
 impl Lane {
+    /// Adds a request, from its first byte on if that is known; `before` is where the one before it begins, and its length.
     fn push(&mut self, size: u64, length: u64, before: &mut Option<(u64, u64)>, first: Option<u64>) {
         if self.requests == 0 {
             (self.size, self.least) = (size, size);
@@ -70,11 +72,25 @@ impl Lane {
             return;
         };
         if let Some((from, length)) = before.replace((first, length)) {
-            let step = distance(from, first);
-            match self.steps.last_mut() {
-                Some(last) if (last.step, last.length) == (step, length) => last.count += 1,
-                _ => self.steps.push(Steps { step, length, count: 1 }),
-            }
+            self.go(Steps { step: distance(from, first), length, count: 1 });
+        }
+    }
+
+    /// Adds `more` requests that are like the last one and follow it equally far apart up to this one.
+    fn repeat(&mut self, entry: &Entry, more: u64, last: u64, before: &mut Option<(u64, u64)>) {
+        let Entry { size, length, .. } = *entry;
+        self.requests = self.requests.saturating_add(more);
+        self.bytes = self.bytes.saturating_add(size.saturating_mul(more));
+        self.holes = self.holes.saturating_add(if length > size { more } else { 0 });
+        self.go(Steps { step: entry.step(), length, count: more });
+        *before = Some((last, length));
+    }
+
+    /// Adds steps behind the others.
+    fn go(&mut self, next: Steps) {
+        match self.steps.last_mut() {
+            Some(last) if (last.step, last.length) == (next.step, next.length) => last.count += next.count,
+            _ => self.steps.push(next),
         }
     }
 }
@@ -174,93 +190,125 @@ impl Simple {
 pub(crate) struct Source<'a> {
     pub rank: u32,
     pub file: u32,
+    pub opening: u64,
     pub is_view_known: bool,
     pub manner: &'a Manner,
 }
 
 /// The simple phases of a burst: those of its core in their order, then the residue.
-pub(crate) fn simple_phases(burst: &Ended, source: &Source) -> Vec<Simple> {
-    let mut bytes: BTreeMap<u64, u64> = BTreeMap::new();
-    for same in burst.entries.chunk_by(|one, other| one.size == other.size) {
-        let all = bytes.entry(same[0].size).or_default();
-        *all = all.saturating_add(sum(same.iter().map(|it| it.size.saturating_mul(it.count()))));
-    }
-    let core = core(&bytes);
-    let is_core = |entry: &Entry| core.len() == bytes.len() || core.contains(&entry.size);
+pub(crate) fn simple_phases(burst: Ended<'_>, source: &Source) -> Vec<Simple> {
     let (mut core, mut residue) = (Part::default(), Part::default());
-    let mut instances = burst.instances.iter();
-    let mut list: Vec<Same> = Vec::new();
-    for entry in &burst.entries {
-        let Some(access) = burst.access(entry) else { continue };
-        let is_core = is_core(entry);
-        let part = if is_core { &mut core } else { &mut residue };
-        part.entries.push(entry);
-        if access.collective {
-            let count = usize::try_from(entry.count()).unwrap_or(usize::MAX);
-            part.instances.extend(instances.by_ref().take(count));
+    match core_sizes(burst.entries()) {
+        None => {
+            core = Part { entries: burst.entries().iter().collect(), instances: burst.instances().into() };
         }
+        Some(sizes) => {
+            let mut instances = burst.instances().iter();
+            for entry in burst.entries() {
+                let part = if sizes.contains(&entry.size) { &mut core } else { &mut residue };
+                part.entries.push(entry);
+                part.instances.to_mut().extend(instances.by_ref().take(collective(burst, entry)));
+            }
+        }
+    }
+    let mut list: Vec<Same> = Vec::new();
+    for entry in &core.entries {
+        let Some(access) = burst.access(entry) else { continue };
         match list.last_mut() {
-            _ if !is_core => {}
             Some(last) if (last.access, last.size) == (access, entry.size) => last.count += entry.count(),
             _ => list.push(Same { access, size: entry.size, count: entry.count() }),
         }
     }
-    let (mut entries, mut instances) = (core.entries.into_iter(), core.instances.into_iter());
+    let (mut entries, mut instances) = (&core.entries[..], &core.instances[..]);
     let mut made = Vec::new();
     for repeat in repeats(&list) {
-        let (mut covered, mut collective, mut part) = (0, 0, Part::default());
+        let (mut covered, mut number, mut all) = (0, 0, 0);
         while covered < repeat.length * repeat.times
-            && let Some(next) = entries.next()
+            && let Some(next) = entries.get(number)
         {
             covered += next.count();
-            collective += if burst.access(next).is_some_and(|it| it.collective) { next.count() } else { 0 };
-            part.entries.push(next);
+            all += collective(burst, next);
+            number += 1;
         }
-        part.instances.extend(instances.by_ref().take(usize::try_from(collective).unwrap_or(usize::MAX)));
-        made.extend(simple(burst, source, part, Some(repeat)));
+        let (own, own_instances) = (entries.split_at(number), instances.split_at(all.min(instances.len())));
+        (entries, instances) = (own.1, own_instances.1);
+        made.extend(simple(burst, source, (own.0, own_instances.0), Some(repeat)));
     }
-    made.extend(simple(burst, source, residue, None));
+    made.extend(simple(burst, source, (&residue.entries, &residue.instances), None));
     made
+}
+
+/// The sizes of the core; `None` if all are of it.
+fn core_sizes(entries: &[Entry]) -> Option<BTreeSet<u64>> {
+    let sizes = || entries.iter().map(|entry| entry.size);
+    if are_one(sizes().min()?, sizes().max()?) {
+        return None;
+    }
+    let mut bytes: BTreeMap<u64, u64> = BTreeMap::new();
+    for same in entries.chunk_by(|one, other| one.size == other.size) {
+        let all = bytes.entry(same[0].size).or_default();
+        *all = all.saturating_add(sum(same.iter().map(|it| it.size.saturating_mul(it.count()))));
+    }
+    let core = core(&bytes);
+    (core.len() < bytes.len()).then_some(core)
+}
+
+/// How many operations of an entry are collective.
+fn collective(burst: Ended<'_>, entry: &Entry) -> usize {
+    match burst.access(entry) {
+        Some(access) if access.collective => usize::try_from(entry.count()).unwrap_or(usize::MAX),
+        _ => 0,
+    }
 }
 
 /// Entries of a burst, and begin and end of the collective operations among them.
 #[derive(Default)]
 struct Part<'a> {
     entries: Vec<&'a Entry>,
-    instances: Vec<(u64, u64)>,
+    instances: Cow<'a, [(u64, u64)]>,
 }
 
-/// A simple phase of a part of a burst, which repeats something, or is residue.
-fn simple(burst: &Ended, source: &Source, part: Part, repeat: Option<Repeat>) -> Option<Simple> {
-    let first = *part.entries.first()?;
+/// A simple phase of entries of a burst, and of the collective operations among them, which repeats something, or is residue.
+fn simple(
+    burst: Ended<'_>,
+    source: &Source,
+    (entries, instances): (&[&Entry], &[(u64, u64)]),
+    repeat: Option<Repeat>,
+) -> Option<Simple> {
+    let first = *entries.first()?;
     let moment = burst.moment(first)?;
     let positions = usize::try_from(repeat.map_or(1, |repeat| repeat.length)).unwrap_or(1).max(1);
     let mut lanes = vec![Lane::default(); positions];
     let mut before = vec![None; positions];
     let mut position = 0;
-    for entry in &part.entries {
-        let step = i128::from(entry.step());
-        for at in 0..entry.count() {
-            let first = entry.first.get().and_then(|first| moved(first, step * i128::from(at)));
+    for entry in entries {
+        let (more, step) = (entry.count() - 1, i128::from(entry.step()));
+        let place = |at: u64| entry.first.get().and_then(|first| moved(first, step * i128::from(at)));
+        let mut push = |first| {
             lanes[position].push(entry.size, entry.length, &mut before[position], first);
             position = if position + 1 == positions { 0 } else { position + 1 };
+        };
+        push(entry.first.get());
+        match place(more) {
+            _ if more == 0 => {}
+            Some(last) if positions == 1 => lanes[0].repeat(entry, more, last, &mut before[0]),
+            _ => (1..=more).for_each(|at| push(place(at))),
         }
     }
     let pattern = if repeat.is_some() {
-        let each = part.entries.iter().flat_map(|it| (0..it.count()).filter_map(|_| burst.access(it)));
+        let each = entries.iter().flat_map(|it| (0..it.count()).filter_map(|_| burst.access(it)));
         each.take(positions).collect()
     } else {
         lanes.iter_mut().for_each(|lane| lane.size = lane.most);
-        let kinds: BTreeSet<Access> = part.entries.iter().filter_map(|it| burst.access(it)).collect();
+        let kinds: BTreeSet<Access> = entries.iter().filter_map(|it| burst.access(it)).collect();
         kinds.into_iter().collect::<Vec<_>>()
     };
-    let entries = || part.entries.iter();
     let is_collective = pattern.iter().all(|access| access.collective);
     Some(Simple {
         rank: source.rank,
         file: source.file,
         number: 0,
-        opening: burst.opening,
+        opening: source.opening,
         tick: moment.tick,
         epoch: moment.epoch,
         call_path: moment.call_path,
@@ -270,15 +318,15 @@ fn simple(burst: &Ended, source: &Source, part: Part, repeat: Option<Repeat>) ->
         offset: first.offset.get(),
         first: first.first.get(),
         is_view_known: source.is_view_known,
-        begin: entries().map(|entry| entry.begin).min()?,
-        end: entries().map(|entry| entry.end).max()?,
-        time: sum(entries().map(|entry| entry.time())),
-        flushes: match (entries().all(|entry| entry.is_flushed), burst.is_flushed) {
-            (true, _) => Flushes::Each,
-            (false, true) => Flushes::Some,
+        begin: entries.iter().map(|entry| entry.begin).min()?,
+        end: entries.iter().map(|entry| entry.end).max()?,
+        time: sum(entries.iter().map(|entry| entry.time())),
+        flushes: match (burst.is_flushed(), entries.iter().all(|entry| entry.is_flushed)) {
+            (_, true) => Flushes::Each,
+            (true, false) => Flushes::Some,
             (false, false) => Flushes::None,
         },
-        instances: if is_collective { part.instances } else { Vec::new() },
+        instances: if is_collective { instances.to_vec() } else { Vec::new() },
         pattern,
         manner: source.manner.clone(),
     })

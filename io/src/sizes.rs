@@ -9,6 +9,11 @@ pub(crate) fn are_alike(one: u64, other: u64) -> bool {
     4 * u128::from(one.max(other)) <= 5 * u128::from(one.min(other))
 }
 
+/// Whether all sizes from one to another one are in one cluster, whichever there are.
+pub(crate) fn are_one(least: u64, most: u64) -> bool {
+    are_alike(least.max(1), most.max(1))
+}
+
 /// A number for each size in bytes, from 0 on: neighbours in rising order have the same one unless one is more than 1.25 times
 /// the other (io.md 4.4).
 pub fn clusters(sizes: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
@@ -16,7 +21,7 @@ pub fn clusters(sizes: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
     let (mut number, mut last) = (0, None);
     let mut numbered = BTreeMap::new();
     for size in sizes {
-        if last.is_some_and(|last: u64| !are_alike(last.max(1), size.max(1))) {
+        if last.is_some_and(|last: u64| !are_one(last, size)) {
             number += 1;
         }
         numbered.insert(size, number);

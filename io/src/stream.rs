@@ -87,16 +87,19 @@ impl Stream {
     }
 
     fn end_burst(&mut self) {
-        let Some(burst) = std::mem::take(&mut self.burst).end() else { return };
-        let opened = self.openings.get(&burst.opening);
+        let burst = self.burst.end();
+        let Some(opening) = burst.opening() else { return };
+        let opened = self.openings.get(&opening);
         let none = Manner::default();
         let source = Source {
             rank: self.rank,
             file: self.file,
+            opening,
             is_view_known: opened.is_none_or(|opened| opened.is_view_known),
             manner: opened.map_or(&none, |opened| &opened.manner),
         };
-        self.simple.extend(simple_phases(&burst, &source));
+        self.simple.extend(simple_phases(burst, &source));
+        self.burst.clear();
     }
 }
 
@@ -140,6 +143,7 @@ mod tests {
     use super::*;
     use crate::simple::{Flushes, Steps};
     use crate::tests::write;
+    use proptest::prelude::*;
 
     fn simple(operations: impl IntoIterator<Item = Operation>) -> Vec<Simple> {
         let mut stream = Stream::new(0, 0, GAP);
@@ -202,5 +206,31 @@ mod tests {
         assert_eq!(flushes([true, true]), Flushes::Each);
         assert_eq!(flushes([false, true]), Flushes::Some);
         assert_eq!(flushes([false, false]), Flushes::None);
+    }
+
+    proptest! {
+        #[test]
+        fn steps_are_those_between_all_requests(runs in prop::collection::vec((1..80_u64, 0..3_u64), 1..6)) {
+            let (mut firsts, mut at) = (Vec::new(), 1 << 20);
+            for (count, step) in runs {
+                for _ in 0..count {
+                    firsts.push(at);
+                    at = at + 8 * step - 8;
+                }
+            }
+            let mut steps: Vec<Steps> = Vec::new();
+            for pair in firsts.windows(2) {
+                let step = distance(pair[0], pair[1]);
+                match steps.last_mut() {
+                    Some(last) if last.step == step => last.count += 1,
+                    _ => steps.push(Steps { step, length: 8, count: 1 }),
+                }
+            }
+            let [one] = &simple(firsts.iter().map(|first| write(0, *first, 8)))[..] else { panic!("not one") };
+            let lane = &one.lanes[0];
+            prop_assert_eq!(&lane.steps, &steps);
+            let count = firsts.len() as u64;
+            prop_assert_eq!((lane.requests, lane.bytes, one.time, one.rep), (count, 8 * count, count, count));
+        }
     }
 }

@@ -104,9 +104,12 @@ impl FileFacts {
     }
 
     fn totals(&mut self, access: Access) -> &mut AccessTotals {
-        let at = self.accesses.binary_search_by_key(&access, |it| it.access).unwrap_or_else(|at| {
-            self.accesses
-                .insert(at, AccessTotals { access, operations: 0, bytes: 0, sizes: Bins::default() });
+        // Most files have few kinds.
+        let known = self.accesses.iter().position(|it| it.access == access);
+        let at = known.unwrap_or_else(|| {
+            let at = self.accesses.partition_point(|it| it.access < access);
+            let new = AccessTotals { access, operations: 0, bytes: 0, sizes: Bins::default() };
+            self.accesses.insert(at, new);
             at
         });
         &mut self.accesses[at]

@@ -121,13 +121,27 @@ impl View {
         place.unwrap_or(Place { first: None, length: size })
     }
 
-    /// Makes `found` the pieces of a request in the file, offset and length of each, in the order of the view; none if they are unknown or
-    /// too many.
-    pub(crate) fn through(&self, at: u64, size: u64, found: &mut Pieces) {
+    /// Where a request is in the file; makes `found` its pieces there, offset and length of each, in the order of the view; none if they
+    /// are unknown or too many.
+    pub(crate) fn through(&self, at: u64, size: u64, found: &mut Pieces) -> Place {
         found.clear();
+        if let Shape::Bytes = self.shape
+            && let Some(first) = offset(i128::from(at) + i128::from(self.displacement))
+            && offset(i128::from(first) + i128::from(size)).is_some()
+        {
+            found.extend((size > 0).then_some((first, size)));
+            return Place { first: Some(first), length: size };
+        }
         if self.add_pieces(at, size, found).is_none() {
             found.clear();
         }
+        if let Shape::Pieces { is_rising: true, .. } = self.shape
+            && let (Some(&(first, _)), Some(&(last, length))) = (found.first(), found.last())
+            && let Some(end) = offset(i128::from(last) + i128::from(length))
+        {
+            return Place { first: Some(first), length: end - first };
+        }
+        self.place(at, size)
     }
 
     fn add_pieces(&self, at: u64, size: u64, found: &mut Pieces) -> Option<()> {
@@ -239,7 +253,7 @@ mod tests {
 
     fn pieces(view: &View, at: u64, size: u64) -> Pieces {
         let mut found = Pieces::new();
-        view.through(at, size, &mut found);
+        assert_eq!(view.through(at, size, &mut found), view.place(at, size));
         found
     }
 

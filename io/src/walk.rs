@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::access::{Access, Kind, Layer, Pointer};
-use crate::beneath::{self, Requests};
+use crate::beneath::Requests;
 use crate::calls::{Call, Purpose};
 use crate::facts::FileFacts;
 use crate::finding::Finding;
@@ -277,15 +277,8 @@ impl Walk {
         }
         let gives_up = file.pending.len() > MOST_PENDING;
         if let Some(first) = file.pending.front_mut().filter(|_| gives_up) {
-            let finding = match first.state {
-                State::Unplaced => first.settle_place(),
-                _ => {
-                    first.state = State::LeftOut;
-                    Some(Finding::NeverComplete)
-                }
-            };
-            finding.into_iter().for_each(|finding| self.walked.findings.add(finding));
-            self.settle(handle.file);
+            first.give_up(&mut self.walked.findings);
+            file.settle(&self.settings, &mut self.pieces, &mut self.walked.findings);
         }
         if is_late {
             self.find(Finding::OutOfOrder);
@@ -333,11 +326,11 @@ impl Walk {
             description.pointer =
                 advanced(description.pointer, if end.is_some() { size } else { Some(0) }, etype);
         }
-        let mut findings = Vec::new();
+        let findings = &mut self.walked.findings;
         match (end, size) {
             (Some((enter, end)), Some(size)) => {
                 if end < pending.operation.begin {
-                    findings.push(Finding::EndsBeforeBegin);
+                    findings.add(Finding::EndsBeforeBegin);
                 }
                 let begin = pending.operation.begin;
                 (pending.operation.size, pending.operation.end) = (size, end.max(begin));
@@ -348,55 +341,23 @@ impl Walk {
                     *step =
                         if access.collective { SharedStep::Ordered(moved) } else { SharedStep::Own(moved) };
                 }
-                if pending.shared.is_some() && access.collective && offset.is_none() {
-                    pending.state = State::Unplaced;
-                } else {
-                    findings.extend(pending.settle_place());
-                }
+                let is_ordered = pending.shared.is_some() && access.collective && offset.is_none();
+                pending.state = if is_ordered { State::Unplaced } else { State::Complete };
                 if access.non_blocking {
                     file.complete(begin, (enter, end.max(begin)));
                 }
             }
             (Some((_, end)), None) => {
-                findings.push(Finding::UnknownBytes);
+                findings.add(Finding::UnknownBytes);
                 pending.operation.end = end.max(pending.operation.begin);
                 pending.state = State::LeftOut;
             }
             (None, _) => {
-                findings.push(Finding::NeverComplete);
+                findings.add(Finding::NeverComplete);
                 pending.state = State::LeftOut;
             }
         }
-        findings.into_iter().for_each(|finding| self.find(finding));
-        self.settle(number);
-    }
-
-    /// Hands operations on whose predecessors are complete.
-    fn settle(&mut self, number: u32) {
-        let Some(file) = self.files.get_mut(&number) else { return };
-        let is_over = |it: &Pending| !matches!(it.state, State::Begun | State::Unplaced);
-        while file.pending.front().is_some_and(is_over)
-            && let Some(pending) = file.pending.pop_front()
-        {
-            file.before += 1;
-            if pending.state == State::Complete {
-                file.facts.add(&pending.operation);
-                file.stream.push(pending.operation);
-                pending.pieces(&mut self.pieces);
-                let pieces = &self.pieces;
-                beneath::add(&mut file.beneath, &pending.operation, pieces.len(), &pending.requests);
-                if self.settings.transfers > 0 {
-                    let were_too_many = file.transfers.are_too_many();
-                    file.transfers.push(&pending.operation, pieces);
-                    if file.transfers.are_too_many() && !were_too_many {
-                        self.walked.findings.add(Finding::TooManyTransfers);
-                    }
-                }
-            }
-            if pending.is_flushed {
-                file.stream.flush();
-            }
-        }
+        file.settle(&self.settings, &mut self.pieces, findings);
     }
 
     /// A call on a file has returned that the program itself has made; those of a rank by itself that transfer are known already.
@@ -465,18 +426,10 @@ impl Walk {
         numbers.sort_unstable();
         for number in numbers {
             let Some(file) = self.files.get_mut(&number) else { continue };
-            for pending in &mut file.pending {
-                let finding = match pending.state {
-                    State::Begun => {
-                        pending.state = State::LeftOut;
-                        Some(Finding::NeverComplete)
-                    }
-                    State::Unplaced => pending.settle_place(),
-                    State::Complete | State::LeftOut => None,
-                };
-                finding.into_iter().for_each(|finding| self.walked.findings.add(finding));
-            }
-            self.settle(number);
+            let findings = &mut self.walked.findings;
+            let unsettled = file.pending.iter_mut();
+            unsettled.filter(|it| !it.is_over()).for_each(|pending| pending.give_up(findings));
+            file.settle(&self.settings, &mut self.pieces, findings);
             if let Some(mut file) = self.files.remove(&number) {
                 file.count_unused();
                 self.walked.simple.extend(file.stream.finish());

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::access::Layer;
-use crate::beneath::{Beneath, Requests};
+use crate::beneath::{self, Beneath, Requests};
 use crate::facts::FileFacts;
-use crate::finding::Finding;
+use crate::finding::{Finding, Findings};
 use crate::operation::Operation;
+use crate::records::Settings;
 use crate::simple::Manner;
 use crate::stream::Stream;
 use crate::transfers::Transfers;
@@ -70,6 +71,35 @@ impl File {
         self.pending.get_mut(index)
     }
 
+    /// Hands operations on whose predecessors are over; `pieces` is room for those of each.
+    pub(super) fn settle(&mut self, settings: &Settings, pieces: &mut Pieces, findings: &mut Findings) {
+        while let Some(pending) = self.pending.front_mut()
+            && pending.is_over()
+        {
+            if pending.state == State::Complete {
+                if let Some(finding) = pending.lay(pieces) {
+                    findings.add(finding);
+                }
+                let operation = &pending.operation;
+                self.facts.add(operation);
+                beneath::add(&mut self.beneath, operation, pieces.len(), &pending.requests);
+                if settings.transfers > 0 {
+                    let were_too_many = self.transfers.are_too_many();
+                    self.transfers.push(operation, pieces);
+                    if self.transfers.are_too_many() && !were_too_many {
+                        findings.add(Finding::TooManyTransfers);
+                    }
+                }
+                self.stream.push(*operation);
+            }
+            if pending.is_flushed {
+                self.stream.flush();
+            }
+            self.pending.pop_front();
+            self.before += 1;
+        }
+    }
+
     /// What is known of an opening; `None` if it is none of the program.
     pub(super) fn opened_by(&mut self, opening: u64) -> Option<&mut Opened> {
         self.opened.get_mut(usize::try_from(opening).ok()?.checked_sub(1)?)
@@ -128,21 +158,31 @@ pub(super) enum State {
 }
 
 impl Pending {
-    /// Completes it, wherever it is; answers what is wrong with that.
-    pub(super) fn settle_place(&mut self) -> Option<Finding> {
-        let Operation { offset, size, .. } = self.operation;
-        let place = offset.map(|offset| self.view.place(offset, size));
-        self.operation.first = place.and_then(|place| place.first);
-        self.operation.length = place.map_or(size, |place| place.length);
-        self.state = State::Complete;
-        (size > 0 && self.operation.first.is_none()).then_some(Finding::UnknownOffset)
+    /// Whether no more is to come of it.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.state, State::Complete | State::LeftOut)
     }
 
-    /// Makes `found` its pieces in the file; none if they are unknown.
-    pub(super) fn pieces(&self, found: &mut Pieces) {
-        found.clear();
-        if let Some(offset) = self.operation.offset.filter(|_| self.has_place) {
-            self.view.through(offset, self.operation.size, found);
+    /// Says that no more comes of it: what is complete is so wherever it is.
+    pub(super) fn give_up(&mut self, findings: &mut Findings) {
+        if self.state == State::Unplaced {
+            self.state = State::Complete;
+        } else {
+            self.state = State::LeftOut;
+            findings.add(Finding::NeverComplete);
         }
+    }
+
+    /// Finds where it lies in the file, and makes `found` its pieces there, none if they are unknown; answers what is wrong with that.
+    fn lay(&mut self, found: &mut Pieces) -> Option<Finding> {
+        let Operation { offset, size, .. } = self.operation;
+        found.clear();
+        let place = offset.map(|offset| match self.has_place {
+            true => self.view.through(offset, size, found),
+            false => self.view.place(offset, size),
+        });
+        self.operation.first = place.and_then(|place| place.first);
+        self.operation.length = place.map_or(size, |place| place.length);
+        (size > 0 && self.operation.first.is_none()).then_some(Finding::UnknownOffset)
     }
 }

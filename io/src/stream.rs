@@ -1,7 +1,5 @@
 //! Operations of one rank on one file: bursts (io.md 4.2), and etypes of unknown views (io.md 3.3).
 
-use std::collections::BTreeMap;
-
 use crate::access::{Kind, Pointer};
 use crate::burst::Burst;
 use crate::numbers::distance;
@@ -18,8 +16,27 @@ pub struct Stream {
     file: u32,
     gap: u64,
     burst: Burst,
-    openings: BTreeMap<u64, Opened>,
+    openings: Openings,
     simple: Vec<Simple>,
+}
+
+/// What is known of openings.
+#[derive(Clone, Default, Debug)]
+struct Openings {
+    /// By their numbers, rising.
+    all: Vec<(u64, Opened)>,
+    /// Index of the one that was asked for last.
+    last: usize,
+}
+
+impl Openings {
+    /// What is known of one; most are asked for many times.
+    fn of(&mut self, opening: u64) -> Option<&mut Opened> {
+        if self.all.get(self.last).is_none_or(|(last, _)| *last != opening) {
+            self.last = self.all.binary_search_by_key(&opening, |(opening, _)| *opening).ok()?;
+        }
+        Some(&mut self.all[self.last].1)
+    }
 }
 
 /// What is known of an opening.
@@ -34,15 +51,20 @@ struct Opened {
 impl Stream {
     /// No operation yet; bursts are cut where more than `gap` calls communicate.
     pub fn new(rank: u32, file: u32, gap: u64) -> Stream {
-        Stream { rank, file, gap, burst: Burst::default(), openings: BTreeMap::new(), simple: Vec::new() }
+        Stream { rank, file, gap, burst: Burst::default(), openings: Openings::default(), simple: Vec::new() }
     }
 
     /// Says how the file was opened, from 1 on, and whether views are known. What is said last of an opening before a burst
     /// ends holds for the burst.
     pub fn open(&mut self, opening: u64, manner: Manner, is_view_known: bool) {
-        let new = Opened { manner: Manner::default(), is_view_known, reads: Even::None, writes: Even::None };
-        let opened = self.openings.entry(opening).or_insert(new);
-        (opened.manner, opened.is_view_known) = (manner, is_view_known);
+        let Openings { all, .. } = &mut self.openings;
+        match all.binary_search_by_key(&opening, |(opening, _)| *opening) {
+            Ok(at) => (all[at].1.manner, all[at].1.is_view_known) = (manner, is_view_known),
+            Err(at) => {
+                let new = Opened { manner, is_view_known, reads: Even::None, writes: Even::None };
+                all.insert(at, (opening, new));
+            }
+        }
     }
 
     /// Adds the next operation.
@@ -52,8 +74,8 @@ impl Stream {
         {
             self.end_burst();
         }
-        if let Some(opened) = self.openings.get_mut(&operation.opening)
-            && operation.access.pointer == Pointer::Explicit
+        if operation.access.pointer == Pointer::Explicit
+            && let Some(opened) = self.openings.of(operation.opening)
         {
             let even = match operation.access.kind {
                 Kind::Read => &mut opened.reads,
@@ -74,7 +96,7 @@ impl Stream {
         self.end_burst();
         for (number, simple) in (0..).zip(&mut self.simple) {
             simple.number = number;
-            if let Some(opened) = self.openings.get(&simple.opening)
+            if let Some(opened) = self.openings.of(simple.opening)
                 && !opened.is_view_known
             {
                 simple.scale(|access| match access.kind {
@@ -89,7 +111,7 @@ impl Stream {
     fn end_burst(&mut self) {
         let burst = self.burst.end();
         let Some(opening) = burst.opening() else { return };
-        let opened = self.openings.get(&opening);
+        let opened = self.openings.of(opening).map(|opened| &*opened);
         let none = Manner::default();
         let source = Source {
             rank: self.rank,

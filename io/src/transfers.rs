@@ -237,7 +237,10 @@ impl Transfers {
         bytes[0] = short | (other << DURATION) | bits;
         bytes[1..9].copy_from_slice(&pause.to_le_bytes());
         bytes[behind..behind + 8].copy_from_slice(&duration.to_le_bytes());
-        self.steps.extend_from_slice(&bytes[..behind + end]);
+        // That all of it is added is faster than as much as is needed.
+        let length = self.steps.len() + behind + end;
+        self.steps.extend_from_slice(&bytes);
+        self.steps.truncate(length);
     }
 
     /// Writes what is not as in the last step.

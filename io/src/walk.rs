@@ -1,6 +1,5 @@
 //! From records of file access of one rank to its simple phases: who has which pointer and view (io.md 3.2).
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -8,7 +7,6 @@ use rustc_hash::FxHashMap;
 use crate::access::{Access, Kind, Layer, Pointer};
 use crate::beneath::Requests;
 use crate::calls::{Call, Purpose};
-use crate::facts::FileFacts;
 use crate::finding::Finding;
 use crate::in_flight::InFlight;
 use crate::numbers::{moved, offset, times};
@@ -23,7 +21,7 @@ use crate::view::{Pieces, SetView, View};
 
 mod state;
 
-use state::{Description, File, Handle, Opened, Pending, State};
+use state::{Description, Descriptions, File, Handle, Opened, Pending, State};
 
 /// Most operations of a file that wait for one that began before them: if there are more, that one is taken for one that never
 /// completes.
@@ -36,11 +34,13 @@ pub struct Walk {
     settings: Settings,
     handles: FxHashMap<u64, Handle>,
     /// Pointers and views, which handles that were duplicated share.
-    descriptions: FxHashMap<u64, Description>,
-    next: u64,
-    files: FxHashMap<u32, File>,
-    /// Operations that have begun: file, and position among all of it.
-    begun: InFlight<Id, (u32, u64)>,
+    descriptions: Descriptions,
+    /// In the order of their first openings.
+    files: Vec<File>,
+    /// Where each file is among these, by its number.
+    numbers: FxHashMap<u32, usize>,
+    /// Operations that have begun: where the file is, and position among all of it.
+    begun: InFlight<Id, (usize, u64)>,
     /// What concerns the shared pointers of files of MPI.
     shared: SharedSteps,
     /// Those of the operation that was handed on last: room for the next one.
@@ -55,9 +55,9 @@ impl Walk {
             rank,
             settings,
             handles: FxHashMap::default(),
-            descriptions: FxHashMap::default(),
-            next: 0,
-            files: FxHashMap::default(),
+            descriptions: Descriptions::default(),
+            files: Vec::new(),
+            numbers: FxHashMap::default(),
             begun: InFlight::default(),
             shared: SharedSteps::new(),
             pieces: Pieces::new(),
@@ -72,19 +72,12 @@ impl Walk {
             self.destroy(handle);
         }
         let (rank, Settings { gap, transfers, .. }) = (self.rank, self.settings);
-        let file = self.files.entry(opening.file).or_insert_with(|| File {
-            stream: Stream::new(rank, opening.file, gap),
-            openings: 0,
-            pending: VecDeque::new(),
-            before: 0,
-            last: 0,
-            facts: FileFacts::default(),
-            transfers: Transfers::new(rank, transfers),
-            beneath: Vec::new(),
-            opened: Vec::new(),
-            is_last_written: false,
-            completing: None,
-        });
+        let at = *self.numbers.entry(opening.file).or_insert(self.files.len());
+        if at == self.files.len() {
+            let stream = Stream::new(rank, opening.file, gap);
+            self.files.push(File::new(opening.file, stream, Transfers::new(rank, transfers)));
+        }
+        let file = &mut self.files[at];
         file.openings += u64::from(!opening.is_nested);
         // Nobody knows what was done by one that was made before.
         let opened = Opened { is_used: opening.was_open, time: 0 };
@@ -109,15 +102,14 @@ impl Walk {
             has_views: opening.has_views,
         };
         if !opening.is_nested {
-            self.describe(opening.file, &description);
+            self.describe(at, &description);
         }
-        let &Opening { file, layer, .. } = opening;
+        let layer = opening.layer;
         if layer == Layer::Mpi {
             self.share(handle, SharedStep::To(pointer));
         }
-        self.handles.insert(handle, Handle { file, layer, description: self.next });
-        self.descriptions.insert(self.next, description);
-        self.next += 1;
+        let description = self.descriptions.add(description);
+        self.handles.insert(handle, Handle { file: at, layer, description });
     }
 
     /// A handle is duplicated: both share one pointer.
@@ -130,7 +122,7 @@ impl Walk {
             self.find(Finding::OpenedAgain);
             self.destroy(new);
         }
-        if let Some(description) = self.descriptions.get_mut(&handle.description) {
+        if let Some(description) = self.descriptions.get_mut(handle.description) {
             description.handles += 1;
         }
         self.handles.insert(new, handle);
@@ -140,10 +132,10 @@ impl Walk {
     pub fn destroy(&mut self, handle: u64) {
         let Some(Handle { description, .. }) = self.handle(handle) else { return };
         self.handles.remove(&handle);
-        if let Some(shared) = self.descriptions.get_mut(&description) {
+        if let Some(shared) = self.descriptions.get_mut(description) {
             shared.handles = shared.handles.saturating_sub(1);
             if shared.handles == 0 {
-                self.descriptions.remove(&description);
+                self.descriptions.remove(description);
             }
         }
     }
@@ -181,7 +173,7 @@ impl Walk {
         self.share(handle, SharedStep::To(Some(0)));
         let Some(Handle { file, .. }) = self.handle(handle) else { return };
         self.describe(file, &description);
-        if let Some(file) = self.files.get_mut(&file) {
+        if let Some(file) = self.files.get_mut(file) {
             file.facts.views.insert((set.etype, set.text.map(str::to_owned)));
         }
     }
@@ -193,7 +185,7 @@ impl Walk {
         let description = description.clone();
         let Some(Handle { file, .. }) = self.handle(handle) else { return };
         self.describe(file, &description);
-        if let Some(file) = self.files.get_mut(&file) {
+        if let Some(file) = self.files.get_mut(file) {
             file.facts.hints.extend(description.manner.hints);
         }
     }
@@ -207,7 +199,7 @@ impl Walk {
     /// A file is flushed.
     pub fn flush(&mut self, handle: u64) {
         let Some(Handle { file, .. }) = self.handle(handle) else { return };
-        if let Some(file) = self.files.get_mut(&file) {
+        if let Some(file) = self.files.get_mut(file) {
             file.facts.flushes += 1;
             file.facts.calls.flushed += u64::from(std::mem::take(&mut file.is_last_written));
             match file.pending.back_mut() {
@@ -220,7 +212,7 @@ impl Walk {
     /// An operation begins. Those of one id end innermost first.
     pub fn begin(&mut self, id: Id, begin: &Begin) {
         let Some(handle) = self.handle(id.handle) else { return };
-        let Some(description) = self.descriptions.get_mut(&handle.description) else { return };
+        let Some(description) = self.descriptions.get_mut(handle.description) else { return };
         let etype = description.view.etype();
         let own = if begin.pointer == Pointer::Individual { description.pointer } else { None };
         let at = begin.offset.or(own);
@@ -228,7 +220,7 @@ impl Walk {
         if begin.pointer == Pointer::Individual {
             description.pointer = if begin.non_blocking { advanced(at, begin.requested, etype) } else { at };
         }
-        let Some(file) = self.files.get_mut(&handle.file) else { return };
+        let Some(file) = self.files.get_mut(handle.file) else { return };
         let is_late = begin.begin < file.last;
         file.last = file.last.max(begin.begin);
         file.is_last_written = begin.kind == Kind::Write;
@@ -304,7 +296,7 @@ impl Walk {
     pub fn request(&mut self, within: Id, request: Request) {
         let limit = self.settings.small_bytes;
         let Some(&(number, position)) = self.begun.get(within) else { return };
-        if let Some(pending) = self.files.get_mut(&number).and_then(|file| file.pending_at(position)) {
+        if let Some(pending) = self.files.get_mut(number).and_then(|file| file.pending_at(position)) {
             pending.requests.add(request.bytes, request.ticks, limit);
         }
     }
@@ -314,13 +306,13 @@ impl Walk {
         let Some((number, position)) = self.begun.end(id) else {
             return self.find(Finding::NeverBegun);
         };
-        let Some(file) = self.files.get_mut(&number) else { return };
+        let Some(file) = self.files.get_mut(number) else { return };
         let Some(pending) = file.pending_at(position) else { return };
         let size = moved.or(pending.requested).filter(|size| i64::try_from(*size).is_ok());
         let Operation { access, offset, .. } = pending.operation;
         if access.pointer == Pointer::Individual
             && !access.non_blocking
-            && let Some(description) = self.descriptions.get_mut(&pending.description)
+            && let Some(description) = self.descriptions.get_mut(pending.description)
         {
             let etype = pending.view.etype();
             description.pointer =
@@ -362,7 +354,7 @@ impl Walk {
 
     /// A call on a file has returned that the program itself has made; those of a rank by itself that transfer are known already.
     pub fn call(&mut self, call: &Call) {
-        let Some(file) = self.files.get_mut(&call.file) else { return };
+        let Some(file) = self.numbers.get(&call.file).map(|at| &mut self.files[*at]) else { return };
         let time = call.end.saturating_sub(call.begin);
         let calls = &mut file.facts.calls;
         match call.purpose {
@@ -392,7 +384,7 @@ impl Walk {
 
     /// Number of the opening that a handle belongs to, from 1 on; 0 if there is none.
     pub fn opening(&self, handle: u64) -> u64 {
-        let description = self.handles.get(&handle).and_then(|it| self.descriptions.get(&it.description));
+        let description = self.handles.get(&handle).and_then(|it| self.descriptions.get(it.description));
         description.map_or(0, |description| description.opening)
     }
 
@@ -413,7 +405,7 @@ impl Walk {
             let (_, at) = pending.shared.filter(|(shared, _)| *shared == handle)?;
             offsets.get(&at).copied().zip(pending.view.etype())
         };
-        for pending in self.files.values_mut().flat_map(|file| &mut file.pending) {
+        for pending in self.files.iter_mut().flat_map(|file| &mut file.pending) {
             if let Some((offset, etype)) = known(pending) {
                 pending.operation.offset = times(offset, etype);
             }
@@ -422,25 +414,21 @@ impl Walk {
 
     /// All simple phases, and what else was found. What has not ended is left out.
     pub fn finish(mut self) -> Walked {
-        let mut numbers: Vec<u32> = self.files.keys().copied().collect();
-        numbers.sort_unstable();
-        for number in numbers {
-            let Some(file) = self.files.get_mut(&number) else { continue };
+        self.files.sort_by_key(|file| file.number);
+        for mut file in self.files {
             let findings = &mut self.walked.findings;
             let unsettled = file.pending.iter_mut();
             unsettled.filter(|it| !it.is_over()).for_each(|pending| pending.give_up(findings));
             file.settle(&self.settings, &mut self.pieces, findings);
-            if let Some(mut file) = self.files.remove(&number) {
-                file.count_unused();
-                self.walked.simple.extend(file.stream.finish());
-                if !file.transfers.is_empty() {
-                    self.walked.transfers.insert(number, file.transfers);
-                }
-                if !file.beneath.is_empty() {
-                    self.walked.beneath.insert(number, file.beneath);
-                }
-                self.walked.facts.entry(number).or_default().merge(&file.facts);
+            file.count_unused();
+            self.walked.simple.extend(file.stream.finish());
+            if !file.transfers.is_empty() {
+                self.walked.transfers.insert(file.number, file.transfers);
             }
+            if !file.beneath.is_empty() {
+                self.walked.beneath.insert(file.number, file.beneath);
+            }
+            self.walked.facts.entry(file.number).or_default().merge(&file.facts);
         }
         self.walked
     }
@@ -449,8 +437,8 @@ impl Walk {
         self.shared.entry(handle).or_default().push(step);
     }
 
-    fn describe(&mut self, file: u32, description: &Description) {
-        if let Some(file) = self.files.get_mut(&file) {
+    fn describe(&mut self, file: usize, description: &Description) {
+        if let Some(file) = self.files.get_mut(file) {
             file.stream.open(description.opening, description.manner.clone(), description.has_views);
         }
     }
@@ -465,7 +453,7 @@ impl Walk {
 
     fn description(&mut self, handle: u64) -> Option<&mut Description> {
         let handle = self.handle(handle)?;
-        self.descriptions.get_mut(&handle.description)
+        self.descriptions.get_mut(handle.description)
     }
 
     fn find(&mut self, finding: Finding) {

@@ -16,9 +16,11 @@ use crate::view::{Pieces, View};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Handle {
-    pub(super) file: u32,
+    /// Where the file is among all of the rank.
+    pub(super) file: usize,
     pub(super) layer: Layer,
-    pub(super) description: u64,
+    /// Where its description is.
+    pub(super) description: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -32,9 +34,40 @@ pub(super) struct Description {
     pub(super) has_views: bool,
 }
 
+/// All descriptions, in the order in which they were made; none instead of those without handles.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Descriptions(Vec<Option<Box<Description>>>);
+
+impl Descriptions {
+    /// Adds one; answers where it is.
+    pub(super) fn add(&mut self, new: Description) -> usize {
+        self.0.push(Some(Box::new(new)));
+        self.0.len() - 1
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&Description> {
+        self.0.get(at)?.as_deref()
+    }
+
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Description> {
+        self.0.get_mut(at)?.as_deref_mut()
+    }
+
+    pub(super) fn remove(&mut self, at: usize) {
+        self.0[at] = None;
+    }
+
+    /// Whether none has a handle.
+    #[cfg(test)]
+    pub(super) fn are_none(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+}
+
 /// The operations of a file.
 #[derive(Clone, Debug)]
 pub(super) struct File {
+    pub(super) number: u32,
     pub(super) stream: Stream,
     pub(super) openings: u64,
     /// Operations that have begun, from the first one on that is not complete.
@@ -65,6 +98,24 @@ pub(super) struct Opened {
 }
 
 impl File {
+    /// Nothing was done to the file with this number.
+    pub(super) fn new(number: u32, stream: Stream, transfers: Transfers) -> File {
+        File {
+            number,
+            stream,
+            openings: 0,
+            pending: VecDeque::new(),
+            before: 0,
+            last: 0,
+            facts: FileFacts::default(),
+            transfers,
+            beneath: Vec::new(),
+            opened: Vec::new(),
+            is_last_written: false,
+            completing: None,
+        }
+    }
+
     /// The operation at a position among all of them; none of those that were given up, of which nothing is kept.
     pub(super) fn pending_at(&mut self, position: u64) -> Option<&mut Pending> {
         let index = usize::try_from(position.checked_sub(self.before)?).ok()?;
@@ -136,7 +187,7 @@ impl File {
 pub(super) struct Pending {
     pub(super) operation: Operation,
     pub(super) requested: Option<u64>,
-    pub(super) description: u64,
+    pub(super) description: usize,
     pub(super) view: Arc<View>,
     /// Whether the view is the file's, not that which nobody has recorded.
     pub(super) has_place: bool,

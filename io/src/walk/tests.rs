@@ -104,7 +104,7 @@ fn duplicated_handles_share_one_pointer_until_the_last_is_closed() {
     walk.destroy(1);
     transfer(&mut walk, 2, 8);
     walk.destroy(2);
-    assert!(walk.descriptions.is_empty());
+    assert!(walk.descriptions.are_none());
     assert_eq!(pieces(walk).0, [(0, 8), (8, 8), (16, 8)]);
 }
 
@@ -272,7 +272,7 @@ fn operation_that_never_completes_holds_a_bounded_number_of_others() {
         walk.begin(id(1), &BEGIN);
         walk.complete(id(1), 1, Some(1));
     }
-    assert!(walk.files[&OPENING.file].pending.len() <= MOST_PENDING);
+    assert!(walk.files[0].pending.len() <= MOST_PENDING);
     // It ends after all, and is left out.
     walk.complete(never, 2, Some(1));
     let walked = walk.finish();

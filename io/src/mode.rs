@@ -36,21 +36,27 @@ impl Mode {
 /// its requests have holes.
 pub(crate) fn access_mode(members: &[Simple]) -> (Mode, Option<i64>, bool) {
     let lanes = || members.iter().flat_map(|member| &member.lanes);
-    let mut steps: Vec<(i64, u128)> = Vec::new();
+    let mut steps: Vec<(i64, u64)> = Vec::new();
     let (mut total, mut consecutive, mut forward) = (0_u128, 0_u128, 0_u128);
     for it in lanes().flat_map(|lane| &lane.steps) {
         let count = u128::from(it.count);
-        steps.push((it.step, count));
+        steps.push((it.step, it.count));
         total += count;
         let far = i128::from(it.step) - i128::from(it.length);
         consecutive += if far == 0 { count } else { 0 };
         forward += if far >= 0 { count } else { 0 };
     }
-    steps.sort_unstable();
-    let equal = steps.chunk_by(|one, other| one.0 == other.0);
-    let mut counts: Vec<(u128, Reverse<i64>)> =
-        equal.map(|same| (same.iter().map(|it| it.1).sum(), Reverse(same[0].0))).collect();
-    counts.sort_unstable_by(|one, other| other.cmp(one));
+    steps.sort_unstable_by_key(|(step, _)| *step);
+    // The three most frequent ones, of equals the least.
+    let mut most = [(0, Reverse(i64::MAX)); 3];
+    for equal in steps.chunk_by(|one, other| one.0 == other.0) {
+        let mut next = (equal.iter().map(|it| u128::from(it.1)).sum::<u128>(), Reverse(equal[0].0));
+        for place in &mut most {
+            if next > *place {
+                std::mem::swap(place, &mut next);
+            }
+        }
+    }
     let requests: u128 = lanes().map(|lane| u128::from(lane.requests)).sum();
     let holes = lanes().map(|lane| u128::from(lane.holes)).sum::<u128>() * 10 >= requests * 9;
     let is_unknown = lanes().any(|lane| lane.unknown);
@@ -61,11 +67,11 @@ pub(crate) fn access_mode(members: &[Simple]) -> (Mode, Option<i64>, bool) {
         Mode::Unknown
     } else if total == 0 || steady(consecutive) {
         Mode::Sequential
-    } else if steady(counts.iter().take(3).map(|it| it.0).sum()) && steady(forward) {
+    } else if steady(most.iter().map(|it| it.0).sum()) && steady(forward) {
         Mode::Strided
     } else {
         Mode::Random
     };
-    let most = counts.first().map_or(0, |(_, Reverse(step))| *step);
-    (mode, if is_unknown { None } else { Some(most) }, holes)
+    let disp = if steps.is_empty() { 0 } else { most[0].1.0 };
+    (mode, if is_unknown { None } else { Some(disp) }, holes)
 }

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::findings::Findings;
 use crate::ids::ReportPath;
+use crate::int::truncated;
 use crate::tools::Tools;
 use crate::what_if::Scenario;
 
@@ -68,7 +69,13 @@ pub(super) fn choose(
     let (mut left, mut unsure): (Vec<_>, Vec<_>) = left.into_iter().partition(|it| it.confidence >= SURE);
     let mut list: Vec<Advised> = Vec::new();
     while !left.is_empty() {
-        let best = left.remove(finest(&left));
+        let is_same = |one: &Replayed, other: &Replayed| {
+            let function = |it: &Replayed| known.paths.functions.of(it.candidate.path);
+            one.candidate.rule == other.candidate.rule && function(one) == function(other)
+        };
+        let best = left.remove(finest(&left, is_same));
+        // What is replayed is of the function, wherever in it ranks were.
+        left.retain(|it| !is_same(it, &best) || it.gain < finer(best.gain));
         let joint = |it: &Replayed| {
             Some(Scenario::together(&[best.candidate.scenario.as_ref()?, it.candidate.scenario.as_ref()?]))
         };
@@ -114,14 +121,26 @@ fn order(it: &Replayed) -> (Reverse<Ticks>, Reverse<i64>, &str, ReportPath) {
 }
 
 /// Which speaks first: the one with the best gain, or a finer one that saves nearly as much, at the same place or about as much waiting.
-fn finest(sorted: &[Replayed]) -> usize {
+/// Of several places in one function, which save about the same by one rule, it is the severest.
+fn finest(sorted: &[Replayed], is_same: impl Fn(&Replayed, &Replayed) -> bool) -> usize {
     let best = &sorted[0];
     let is_finer = |it: &Replayed| {
         it.candidate.refines.contains(&best.candidate.rule)
-            && it.gain as f64 >= FINER * best.gain as f64
+            && it.gain >= finer(best.gain)
             && (it.candidate.path == best.candidate.path || it.candidate.severity >= best.candidate.severity)
     };
-    sorted.iter().position(is_finer).unwrap_or(0)
+    let first = sorted.iter().position(is_finer).unwrap_or(0);
+    let is_other =
+        |at: &usize| is_same(&sorted[*at], &sorted[first]) && sorted[*at].gain >= finer(sorted[first].gain);
+    let others = (0..sorted.len()).filter(is_other);
+    others
+        .max_by(|one, other| sorted[*one].candidate.severity.total_cmp(&sorted[*other].candidate.severity))
+        .unwrap_or(first)
+}
+
+/// What a finer advice has to save at least, where another one saves this.
+fn finer(gain: Ticks) -> Ticks {
+    truncated(FINER * gain as f64)
 }
 
 /// Whether something says less about the same place than what refines it.

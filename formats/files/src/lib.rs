@@ -23,8 +23,10 @@
 
 mod error;
 mod guard;
+mod pieces;
 
 pub use error::Error;
+pub use pieces::FilePieces;
 
 use memmap2::{Advice, Mmap};
 use std::fmt;
@@ -87,6 +89,12 @@ impl FileBytes {
         }
     }
 
+    /// The content of a file that is put together from pieces of other files, in memory; `path` is for
+    /// messages.
+    pub fn gathered(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Self {
+        FileBytes { path: path.into(), content: Content::Read(bytes) }
+    }
+
     /// Advises the system that bytes from an offset on will be needed soon, so that it reads ahead.
     pub fn expect(&self, from: usize, bytes: usize) {
         if let Content::Mapped(mapped) = &self.content {
@@ -98,21 +106,26 @@ impl FileBytes {
         }
     }
 
-    /// The path as it was opened.
+    /// The path as it was opened, or given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-fn content(path: &Path, io: Io) -> std::io::Result<Content> {
+/// Opens a regular file, and returns its size in bytes.
+fn regular(path: &Path) -> std::io::Result<(File, u64)> {
     // Checked before opening: opening a pipe would wait for a writer.
     let status = std::fs::metadata(path)?;
     if !status.is_file() {
         return Err(std::io::Error::other("it is not a regular file"));
     }
-    let mut file = File::open(path)?;
+    Ok((File::open(path)?, status.len()))
+}
+
+fn content(path: &Path, io: Io) -> std::io::Result<Content> {
+    let (mut file, size) = regular(path)?;
     if io == Io::Map
-        && status.len() >= SMALLEST_MAPPED
+        && size >= SMALLEST_MAPPED
         && let Some(slot) = guard::free_slot()
     {
         return Ok(Content::Mapped(Mapped::new(&file, slot)?));

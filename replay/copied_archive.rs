@@ -16,8 +16,8 @@ pub(crate) fn of_locations(source: &Archive, directory: &Path) -> PathBuf {
     directory.join(source.name())
 }
 
-/// The anchor, but for properties.
+/// The anchor, but for properties. The copy is in plain files, whatever the source is in.
 pub(crate) fn anchor(source: &Archive) -> Anchor {
-    let Anchor { anchor_format, trace_format, .. } = Anchor::default();
-    Anchor { anchor_format, trace_format, properties: Vec::new(), ..source.anchor().clone() }
+    let Anchor { anchor_format, trace_format, substrate, .. } = Anchor::default();
+    Anchor { anchor_format, trace_format, substrate, properties: Vec::new(), ..source.anchor().clone() }
 }

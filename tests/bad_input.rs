@@ -9,7 +9,7 @@ use replay::Semantics;
 use crate::support::parse::Case;
 use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, analyzer, launched, mpirun, program, run};
-use crate::support::{self, SEMANTICS, archive, copy, fresh, workers, write, written};
+use crate::support::{self, SEMANTICS, archive, copy, fresh, in_containers, workers, write, written};
 
 /// An input that gives no report.
 struct InvalidInput {
@@ -142,9 +142,8 @@ fn bad_inputs(directory: &Path) -> Vec<InvalidInput> {
         fs::write(path.join("traces.otf2"), &anchor[..40]).unwrap();
     });
     type Change = fn(&mut Anchor);
-    let changes: [(&str, &str, Change); 5] = [
+    let changes: [(&str, &str, Change); 4] = [
         ("trace format 3", "trace format 3", |anchor| anchor.trace_format = 3),
-        ("SION containers", "SION", |anchor| anchor.substrate = 2),
         ("compressed archive", "compression", |anchor| anchor.compression = 2),
         ("tiny chunks", "chunks of 100 bytes", |anchor| anchor.event_chunk_size = 100),
         ("huge chunks", "chunks of", |anchor| anchor.definition_chunk_size = 1 << 40),
@@ -158,6 +157,15 @@ fn bad_inputs(directory: &Path) -> Vec<InvalidInput> {
             fs::write(&file, anchor.encode(&file).unwrap()).unwrap();
         });
     }
+    add("no map of containers", "no map of the locations", false, "traces.srm", &|path| {
+        in_containers(path);
+        fs::remove_file(path.join("traces.srm")).unwrap();
+    });
+    add("half a container", "chunks at most, listed from byte", true, "traces/0.evt", &|path| {
+        in_containers(path);
+        let container = fs::read(path.join("traces/0.evt")).unwrap();
+        fs::write(path.join("traces/0.evt"), &container[..container.len() / 2]).unwrap();
+    });
     add("no definitions", "traces.def", false, "traces.def", &|path| {
         copy(&real, path);
         fs::remove_file(path.join("traces.def")).unwrap();

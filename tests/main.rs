@@ -12,6 +12,7 @@ mod citations;
 mod clocks;
 mod command_line;
 mod comparison;
+mod containers; // archives in SION containers
 mod crates;
 mod culprits;
 mod damage;

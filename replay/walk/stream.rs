@@ -80,7 +80,7 @@ fn local_definitions(
     trace: &Trace,
     location: &Location,
 ) -> Result<LocalDefinitions, otf2::Error> {
-    let is_there = |location: &Location| archive.local_definition_path(location.reference).exists();
+    let is_there = |location: &Location| archive.has_local_definitions(location.reference);
     match archive.local_definition_file(location.reference) {
         Err(error) if error.is_not_found() => {
             let is_lost =

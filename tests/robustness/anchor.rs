@@ -97,9 +97,9 @@ pub(super) const SECTION: Section = Section {
             outcome: Message(FILE, "byte 0x14: definition chunks of 1099511627776 bytes, expected"),
         },
         Row {
-            defect: "the files are in SION containers (substrate 2)",
+            defect: "it says that the files are in SION containers (substrate 2), and they are not",
             make: Bytes(|files| change(files, |anchor| anchor.substrate = 2)),
-            outcome: Message(FILE, "byte 0x1c: the archive is stored in SION containers"),
+            outcome: Message("traces.srm", "there is no map of the locations in the SION containers"),
         },
         Row {
             defect: "the archive has no other files (substrate 3)",

@@ -16,6 +16,7 @@ mod one_sided;
 mod records;
 mod references;
 mod report;
+mod sion;
 mod structure;
 
 use std::collections::BTreeSet;
@@ -74,9 +75,10 @@ enum Outcome {
     Harmless(&'static str),
 }
 
-const SECTIONS: [&Section; 13] = [
+const SECTIONS: [&Section; 14] = [
     &anchor::SECTION,
     &chunks::SECTION,
+    &sion::SECTION,
     &records::SECTION,
     &kinds::SECTION,
     &definitions::SECTION,

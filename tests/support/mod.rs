@@ -110,6 +110,12 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// Writes the archive `hybrid.2x3` with its locations in containers of SIONlib.
+pub(crate) fn in_containers(directory: &Path) {
+    copy(&project("formats/otf2/tests/sion"), directory);
+    std::fs::copy(archive("hybrid.2x3").join("traces.def"), directory.join("traces.def")).unwrap();
+}
+
 /// The bytes of a report and of the statistics beside it.
 pub(crate) fn written(report: &Path) -> [Vec<u8>; 2] {
     [report.to_owned(), report.with_extension("stat")].map(|path| std::fs::read(path).unwrap())

@@ -15,6 +15,8 @@ const MAGIC: &[u8] = b"OTF2";
 /// Length of the signature of an anchor: `03`, byte order, magic and its zero.
 const MARKED: usize = 7;
 const POSIX: u8 = 1;
+/// Substrate of archives whose locations share SION containers.
+pub(crate) const SION: u8 = 2;
 const NO_COMPRESSION: u8 = 1;
 /// The trace format that this crate writes, and the latest that it reads.
 const TRACE_FORMAT: u8 = 2;
@@ -196,7 +198,7 @@ impl Anchor {
     /// Refuses archives that this crate can neither read nor write; `path` is for the message.
     ///
     /// # Errors
-    /// For later trace formats, other substrates than plain files, compression, and chunk sizes out of range.
+    /// For later trace formats, archives that are an anchor only, compression, and chunk sizes out of range.
     pub fn check(&self, path: &Path) -> Result<(), Error> {
         match self.problem() {
             None => Ok(()),
@@ -206,8 +208,14 @@ impl Anchor {
     }
 
     /// [`check`](Self::check) for an archive to be written, which has no anchor file yet: errors have no
-    /// offset.
+    /// offset. SION containers are read only.
     pub(crate) fn check_to_write(&self, path: &Path) -> Result<(), Error> {
+        if self.substrate == SION {
+            return Err(Error::file(
+                path,
+                "SION containers are not written: choose plain files (substrate 1)",
+            ));
+        }
         self.problem().map_or(Ok(()), |problem| Err(Error::file(path, problem.message)))
     }
 
@@ -223,18 +231,17 @@ impl Anchor {
             return unsupported(8, message);
         }
         match self.substrate {
-            POSIX => {}
-            2 => {
-                let message = "the archive is stored in SION containers: record it again with plain files";
-                return unsupported(28, message.into());
-            }
+            POSIX | SION => {}
             3 => {
                 let message = "the archive has an anchor only: its writer was told to store no events, \
                                record it again with plain files";
                 return unsupported(28, message.into());
             }
             other => {
-                return damage(28, format!("unknown file substrate {other}, expected {POSIX} (plain files)"));
+                let message = format!(
+                    "unknown file substrate {other}, expected {POSIX} (plain files) or {SION} (SION containers)"
+                );
+                return damage(28, message);
             }
         }
         match self.compression {
@@ -339,7 +346,6 @@ mod tests {
         assert!(
             refused(Anchor { trace_format: 3, ..anchor() }).contains("trace format 3, expected at most 2")
         );
-        assert!(refused(Anchor { substrate: 2, ..anchor() }).contains("SION"));
         assert!(refused(Anchor { substrate: 3, ..anchor() }).contains("anchor only"));
         assert!(refused(Anchor { compression: 2, ..anchor() }).contains("compression 2"));
         assert!(
@@ -347,5 +353,12 @@ mod tests {
         );
         assert!(refused(Anchor { compression: 77, ..anchor() }).contains("unknown compression 77"));
         assert!(anchor().check(path()).is_ok());
+    }
+
+    #[test]
+    fn archive_in_containers_is_read_only() {
+        let anchor = Anchor { substrate: SION, ..Anchor::default() };
+        assert!(anchor.check(path()).is_ok());
+        assert!(anchor.check_to_write(path()).unwrap_err().to_string().contains("choose plain files"));
     }
 }

@@ -4,14 +4,20 @@
 //! make its reader touch a file elsewhere.
 
 use crate::Error;
-use crate::anchor::Anchor;
+use crate::anchor::{Anchor, SION};
 use crate::cursor::EventCursor;
 use crate::definition_cursor::DefinitionCursor;
 use crate::local::LocalDefinitions;
+use crate::sion::Containers;
 use files::{FileBytes, Io};
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Endings of the files of locations.
+const EVENTS: &str = "evt";
+const LOCAL_DEFINITIONS: &str = "def";
 
 /// An archive that can be read: its anchor has been checked.
 #[derive(Clone, Debug)]
@@ -21,6 +27,8 @@ pub struct Archive {
     directory: PathBuf,
     name: OsString,
     io: Io,
+    /// Where locations are, if they share SION containers.
+    containers: Option<Arc<Containers>>,
 }
 
 impl Archive {
@@ -28,7 +36,8 @@ impl Archive {
     /// `*.otf2`.
     ///
     /// # Errors
-    /// If there is no anchor file, or it describes an archive that this crate cannot read.
+    /// If there is no anchor file, or it describes an archive that this crate cannot read. If an archive in SION
+    /// containers has no map of them, or that is corrupt.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let anchor_path = if path.is_dir() { anchor_in(path)? } else { path.to_owned() };
@@ -48,11 +57,21 @@ impl Archive {
         // A path that could be read as a file has a name.
         let name = anchor_path.file_stem().unwrap_or_default().to_owned();
         // One check covers all files in the directory.
-        stay_inside(&directory, &directory.join(&name))?;
-        Ok(Archive { anchor, anchor_path, directory, name, io: Io::default() })
+        let of_locations = directory.join(&name);
+        stay_inside(&directory, &of_locations)?;
+        let containers = match anchor.substrate {
+            SION => {
+                let map = anchor_path.with_extension("srm");
+                stay_inside(&directory, &map)?;
+                Some(Arc::new(Containers::open(&map, of_locations)?))
+            }
+            _ => None,
+        };
+        Ok(Archive { anchor, anchor_path, directory, name, io: Io::default(), containers })
     }
 
-    /// The same archive, with this way of loading the files of locations into memory.
+    /// The same archive, with this way of loading the files of locations into memory. What comes from SION
+    /// containers is always read.
     pub fn by(self, io: Io) -> Self {
         Archive { io, ..self }
     }
@@ -84,19 +103,36 @@ impl Archive {
         self.directory.join(file)
     }
 
-    /// Path of the events of a location.
+    /// Path of the file with the events of a location: its own, or the container that it shares with others.
     pub fn event_path(&self, location: u64) -> PathBuf {
-        self.directory.join(&self.name).join(format!("{location}.evt"))
+        self.location_path(location, EVENTS)
     }
 
-    /// Path of the definitions of a location.
+    /// Path of the file with the definitions of a location: its own, or the container that it shares with
+    /// others.
     pub fn local_definition_path(&self, location: u64) -> PathBuf {
-        self.directory.join(&self.name).join(format!("{location}.def"))
+        self.location_path(location, LOCAL_DEFINITIONS)
+    }
+
+    fn location_path(&self, location: u64, kind: &str) -> PathBuf {
+        let container = self.containers.as_ref().and_then(|all| all.path_of(location, kind));
+        container.unwrap_or_else(|| self.directory.join(&self.name).join(format!("{location}.{kind}")))
     }
 
     /// Size of the event file of a location in bytes, or `None` if it is not there.
     pub fn event_bytes(&self, location: u64) -> Option<u64> {
-        std::fs::metadata(self.event_path(location)).ok().map(|status| status.len())
+        match &self.containers {
+            None => std::fs::metadata(self.event_path(location)).ok().map(|status| status.len()),
+            Some(containers) => containers.find(location, EVENTS).ok().map(|pieces| pieces.bytes()),
+        }
+    }
+
+    /// Whether there is a file of the definitions of a location.
+    pub fn has_local_definitions(&self, location: u64) -> bool {
+        match &self.containers {
+            None => self.local_definition_path(location).exists(),
+            Some(containers) => containers.find(location, LOCAL_DEFINITIONS).is_ok(),
+        }
     }
 
     /// The global definitions, with every reference checked.
@@ -146,7 +182,7 @@ impl Archive {
     /// # Errors
     /// If it cannot be read; [`Error::is_not_found`] if it does not exist, which is not unusual.
     pub fn local_definition_file(&self, location: u64) -> Result<FileBytes, Error> {
-        self.open_inside(self.local_definition_path(location), self.io)
+        self.location_file(location, LOCAL_DEFINITIONS)
     }
 
     /// The records of [`local_definition_file`](Archive::local_definition_file).
@@ -154,19 +190,34 @@ impl Archive {
         DefinitionCursor::local(file, file.path(), self.anchor.definition_chunk_size)
     }
 
-    /// The file of the events of a location.
+    /// The file of the events of a location. One from a SION container has the container's path with the location
+    /// behind it; offsets count from the first byte of the location.
     ///
     /// # Errors
     /// If it cannot be read; [`Error::is_not_found`] if it does not exist.
     pub fn event_file(&self, location: u64) -> Result<FileBytes, Error> {
-        self.open_inside(self.event_path(location), self.io)
+        self.location_file(location, EVENTS)
     }
 
     /// Announces that at least the first `bytes` of a location's event file will be read soon. Errors are
-    /// ignored: opening the file reports them.
+    /// ignored: opening the file reports them. Nothing is announced of SION containers.
     pub fn expect(&self, location: u64, bytes: usize) {
-        if let Ok(file) = self.open_inside(self.event_path(location), Io::Map) {
+        if self.containers.is_none()
+            && let Ok(file) = self.open_inside(self.event_path(location), Io::Map)
+        {
             file.expect(0, if self.io == Io::Map { bytes } else { file.len() });
+        }
+    }
+
+    /// Opens a file of a location, or puts it together from pieces of a container.
+    fn location_file(&self, location: u64, kind: &str) -> Result<FileBytes, Error> {
+        let path = self.location_path(location, kind);
+        match &self.containers {
+            None => self.open_inside(path, self.io),
+            Some(containers) => {
+                stay_inside(&self.directory, &path)?;
+                containers.find(location, kind)?.read()
+            }
         }
     }
 

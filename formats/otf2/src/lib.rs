@@ -16,14 +16,14 @@
 //!
 //! * Bytes are not trusted: no input makes a reader panic, loop endlessly, or allocate more than a small
 //!   multiple of the file's size. [`Error`] has file, byte, record, what was found and what was expected.
-//! * Events are decoded in place: a cursor copies nothing and allocates nothing.
+//! * Events are decoded in place: a cursor copies nothing and allocates nothing. Only the files of archives in SION
+//!   containers are put together in memory when they are opened.
 //! * Records and fields of later versions of the format are skipped; those that older versions lack have the
 //!   defaults of the format.
 //! * A file that is decoded and encoded again is the same byte by byte, if OTF2 2.0 or later wrote it.
 //!
-//! Deliberately absent: merging the events of several locations, markers, snapshots, thumbnails, SION
-//! containers and compressed chunks (the last two are refused with a message), and any interpretation of
-//! events.
+//! Deliberately absent: merging the events of several locations, markers, snapshots, thumbnails, compressed
+//! chunks (refused with a message), writing SION containers, and any interpretation of events.
 //!
 //! # Writing and reading
 //!
@@ -112,6 +112,7 @@ mod local;
 mod mappings;
 mod record;
 mod region_events;
+mod sion;
 mod value;
 mod writer;
 

@@ -12,6 +12,8 @@ pub enum Need {
     Mpi,
     /// The program of Debian's otf2-tools.
     Otf2Print,
+    /// The program of SIONlib that takes containers apart.
+    Sionsplit,
     /// Python, with packages that read what we write.
     Python,
     /// Compilers and the tools beside them.
@@ -26,6 +28,7 @@ impl Need {
         match self {
             Need::Mpi => "mpi",
             Need::Otf2Print => "otf2-print",
+            Need::Sionsplit => "sionsplit",
             Need::Python => "python",
             Need::Compiler => "compiler",
             Need::System => "system",

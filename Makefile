@@ -13,7 +13,7 @@ DESTDIR ?=
 # Where libraries are below PREFIX, such as lib64.
 LIBDIR ?= lib
 # What make fuzz runs, and for how long each.
-TARGETS ?= anchor definitions local_definitions events cubex command_line recording gates details cubepl rules import
+TARGETS ?= anchor definitions local_definitions events cubex command_line recording gates details cubepl rules import sion
 SECONDS ?= 60
 
 export MPICC MAKE

@@ -89,6 +89,11 @@ put 755 share/replay/jobscripts jobscripts/*.sh
 put 644 share/replay/jobscripts jobscripts/README.md
 put 644 share/replay/schemas docs/schemas/*
 put 644 share/replay/tutorial tests/programs/tutorial/*.c
+# The traces of examples.
+for archive in imbalance_chain.4 io.4 nxn.4; do
+    put 644 share/replay/archives/$archive tests/archives/$archive/traces.otf2 tests/archives/$archive/traces.def
+    put 644 share/replay/archives/$archive/traces tests/archives/$archive/traces/*
+done
 # Only an example: a site's own one, in etc, is its own.
 fill share/replay packaging/installed/replay.conf
 # What is in /usr is found without a module.
@@ -97,6 +102,10 @@ fill share/replay packaging/installed/replay.conf
 doc=share/doc/replay
 put 644 $doc README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$release/THIRD-PARTY"
 put 644 $doc/docs docs/*.md docs/*.png
+# What documents refer to.
+put 644 $doc/benches/records benches/records/*.md
+put 644 $doc/replay/advice/rules replay/advice/rules/*.toml
+put 644 $doc/replay/advice/rules/examples replay/advice/rules/examples/*.toml
 # If make book has made it.
 if [ -e target/book/index.html ]; then
     mkdir -p "$stage/$doc"

@@ -121,13 +121,14 @@ ln -s ../../replay/jobscripts "$stage/$doc/jobscripts"
 
 # What an earlier version has left behind would stay for ever.
 if [ -e "$place/$list" ]; then
-    tools/uninstall.sh "$prefix"
+    tools/uninstall.sh "$place"
 fi
 files=$(cd "$stage" && find . ! -type d -printf '%P\n' | LC_ALL=C sort)
 # A package has a list of its own.
 if [ -z "${DESTDIR:-}" ]; then
     mkdir -p "$stage/${list%/*}"
     {
+        [ -d "$place" ] || echo ./
         (cd "$stage" && find . -mindepth 1 -type d -printf '%P/\n') | sort | while read -r directory; do
             [ -d "$place/$directory" ] || echo "$directory"
         done
@@ -138,6 +139,5 @@ if [ -z "${DESTDIR:-}" ]; then
 $list"
 fi
 mkdir -p "$place"
-place=$(cd "$place" && pwd)
 cd "$stage"
 echo "$files" | xargs -d '\n' cp --parents --no-dereference --remove-destination -t "$place"

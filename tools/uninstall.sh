@@ -3,15 +3,25 @@
 #
 #   tools/uninstall.sh PREFIX
 set -eu
-cd "$(dirname "$0")/.."
-
+case ${1:-} in
+    '' | -*)
+        echo "usage: tools/uninstall.sh PREFIX    the directory that was given to make install" >&2
+        exit 1
+        ;;
+esac
+prefix=$(realpath -ms "$1")
 list=share/replay/installed-files
-if ! [ -e "$1/$list" ]; then
-    echo "make uninstall: there is no $1/$list: make install has put nothing there" >&2
+if ! [ -e "$prefix/$list" ]; then
+    echo "make uninstall: there is no $prefix/$list: make install has put nothing there" >&2
     exit 1
 fi
-cd "$1"
+cd "$prefix"
 # Directories end with a slash. Others may have put something there since.
 entries=$(LC_ALL=C sort -r $list)
 echo "$entries" | grep -v '/$' | xargs -d '\n' rm -f
-echo "$entries" | grep '/$' | xargs -r -d '\n' rmdir --ignore-fail-on-non-empty
+echo "$entries" | grep '/$' | grep -vx './' | xargs -r -d '\n' rmdir --ignore-fail-on-non-empty
+# The directory itself.
+if echo "$entries" | grep -qx './'; then
+    cd /
+    rmdir --ignore-fail-on-non-empty "$prefix"
+fi

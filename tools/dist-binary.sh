@@ -1,7 +1,7 @@
 #!/bin/sh
 # make dist-binary: programs for all systems of this processor whose C library is 2.17 (2012) or newer, with what make install needs
 # besides: target/dist/replay-VERSION-MACHINE-linux.tar.xz, with its checksum beside it. Who has unpacked it needs no compiler and
-# no MPI: ./install.sh PREFIX.
+# no MPI: make install PREFIX=DIR, or without make tools/install.sh DIR.
 #
 # zig links against that C library; cargo-zigbuild lets cargo use it. Both come from PyPI if they are not at hand.
 set -eu
@@ -33,9 +33,16 @@ built=target/binary/$triple/release
 
 rm -rf "target/dist/$name"
 mkdir -p "target/dist/$name"
-git archive HEAD -- Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT docs jobscripts manual/pages measurement/include \
-    packaging/installed tests/programs/tutorial tools | tar -x -C "target/dist/$name"
-programs=target/dist/$name/target/programs/release
+# shellcheck disable=SC2046 # paths without spaces
+git archive HEAD -- $(cat packaging/binary/contents) | tar -x -C "target/dist/$name"
+git archive HEAD:packaging/binary -- Makefile | tar -x -C "target/dist/$name"
+# What tools/version.sh reads there.
+cat >"target/dist/$name/VERSION" <<END
+version=$(tools/version.sh)
+commit=$(git describe --always --tags --abbrev=40)
+time=$time
+END
+programs=target/dist/$name/programs
 mkdir -p "$programs"
 for file in replay-analyze replay-import replay-record replay-scan replay-show libreplay_recorder.so libreplay_io.so; do
     strip --strip-unneeded --remove-section=.comment -o "$programs/$file" "$built/$file"
@@ -53,15 +60,6 @@ if has cargo-cyclonedx; then
 else
     echo "make dist-binary: skipped: the lists of crates, as cargo-cyclonedx is missing (cargo install cargo-cyclonedx)" >&2
 fi
-touch "$programs/built"
-cat >"target/dist/$name/install.sh" <<'END'
-#!/bin/sh
-# Puts Replay below a directory: ./install.sh PREFIX
-set -eu
-cd "$(dirname "$0")"
-CARGO_TARGET_DIR=$PWD/target/programs exec tools/install.sh "${1:?say where, as ./install.sh /opt/replay}"
-END
-chmod 755 "target/dist/$name/install.sh"
 
 cd target/dist
 tar -c --sort=name --mtime="@$time" --owner=0 --group=0 --numeric-owner --mode=go=rX "$name" | xz -T1 >"$name.tar.xz"

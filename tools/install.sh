@@ -1,43 +1,61 @@
 #!/bin/sh
 # make install: puts what is built below a directory. Builds only what is not built, or not from the sources as they are, so that
-# another user can install who has no cargo (sudo make install).
+# another user can install who has no cargo (sudo make install). Where there are no sources, in what make dist-binary has made, it
+# puts there the programs that are in it.
 #
 #   tools/install.sh PREFIX    in front of which DESTDIR stands, if it is set; LIBDIR is where libraries are, below PREFIX [lib]
 set -eu
-cd "$(dirname "$0")/.."
-# shellcheck source=tools/environment.sh
-. tools/environment.sh
-case $1 in
-    /*) prefix=$1 ;;
-    *) prefix=$PWD/$1 ;;
+case ${1:-} in
+    '' | -*)
+        echo "usage: tools/install.sh PREFIX    the directory to install to, such as /opt/replay" >&2
+        exit 1
+        ;;
 esac
-place=${DESTDIR:-}$prefix
+prefix=$(realpath -ms "$1")
+case $prefix in
+    *[[:space:]:]*)
+        # It stands in LD_PRELOAD.
+        echo "make install: $prefix: the recorder's path must not contain spaces or colons: choose another directory" >&2
+        exit 1
+        ;;
+esac
+place=$(realpath -ms "${DESTDIR:-}$prefix")
+cd "$(dirname "$0")/.."
 libdir=${LIBDIR:-lib}
 # What tools/uninstall.sh removes.
 list=share/replay/installed-files
 
-# Whether a directory has programs that no source is newer than. make build leaves the stamp, as cargo leaves programs alone that do
-# not change.
-is_built() {
-    [ -e "$1/release/built" ] && [ -z "$(find . \( -name target -o -name node_modules -o -name .git \) -prune -o -type f \
-        \( -name '*.rs' -o -name '*.toml' -o -name Cargo.lock -o -name '*.c' -o -name '*.sh' -o -path './replay/show/*' \) \
-        -newer "$1/release/built" -print | head -n 1)" ]
-}
+if [ -e Cargo.toml ]; then
+    # shellcheck source=tools/environment.sh
+    . tools/environment.sh
 
-if ! is_built "$CARGO_TARGET_DIR"; then
-    # Another user may find no MPI, or another one: then it is what was built last.
-    last=$(cat target/built 2>/dev/null || :)
-    if has cargo; then
-        "${MAKE:-make}" --no-print-directory build
-    elif [ -n "$last" ] && is_built "$last"; then
-        CARGO_TARGET_DIR=$last
-    else
-        echo "make install: not built, or sources are newer, and there is no cargo to build with: run make build as a user who has it" >&2
-        exit 1
+    # Whether a directory has programs that no source is newer than. make build leaves the stamp, as cargo leaves programs alone
+    # that do not change.
+    is_built() {
+        [ -e "$1/release/built" ] && [ -z "$(find . \( -name target -o -name node_modules -o -name .git \) -prune -o -type f \
+            \( -name '*.rs' -o -name '*.toml' -o -name Cargo.lock -o -name '*.c' -o -name '*.sh' -o -path './replay/show/*' \) \
+            -newer "$1/release/built" -print | head -n 1)" ]
+    }
+
+    if ! is_built "$CARGO_TARGET_DIR"; then
+        # Another user may find no MPI, or another one: then it is what was built last.
+        last=$(cat target/built 2>/dev/null || :)
+        if has cargo; then
+            "${MAKE:-make}" --no-print-directory build
+        elif [ -n "$last" ] && is_built "$last"; then
+            CARGO_TARGET_DIR=$last
+        else
+            echo "make install: not built, or sources are newer, and there is no cargo to build with: run make build as a user who has it" >&2
+            exit 1
+        fi
     fi
+    release=$CARGO_TARGET_DIR/release
+    static=$CARGO_TARGET_DIR/static/release/libreplay_recorder.a
+else
+    release=programs
+    static=
 fi
 
-release=$CARGO_TARGET_DIR/release
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 umask 022
@@ -69,9 +87,8 @@ for name in scan scalasca square skin; do
     ln -s ../../bin/replay-scan "$links/$name"
 done
 put 644 "$libdir/replay" "$release/libreplay_recorder.so" "$release/libreplay_io.so"
-library=$CARGO_TARGET_DIR/static/release/libreplay_recorder.a
-if [ -e "$library" ]; then
-    put 644 "$libdir/replay" "$library"
+if [ -e "$static" ]; then
+    put 644 "$libdir/replay" "$static"
 fi
 put 644 include/replay measurement/include/*
 fill "$libdir/pkgconfig" packaging/installed/replay.pc

@@ -245,7 +245,7 @@ fn prose(page: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Where the links of a page lead to, but those to the network.
-fn links(page: &str) -> Vec<String> {
+pub(crate) fn links(page: &str) -> Vec<String> {
     let (code, link) = (Regex::new("`[^`]*`").unwrap(), Regex::new(r"\]\(([^)\s]+)\)").unwrap());
     let lines = prose(page).map(|line| code.replace_all(line, "code").into_owned());
     let found =
@@ -270,7 +270,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
 }
 
 /// A path without `.` and `..`.
-fn normal(path: &Path) -> PathBuf {
+pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {

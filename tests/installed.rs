@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
+use crate::documentation::{links, normal};
 use crate::support::{fresh, project};
 use skip::{Need, skip};
 
@@ -47,10 +48,16 @@ impl Installation {
 
     /// Runs a script of `tools/` for the prefix.
     fn run(&self, script: &str, variables: &[(&str, &str)]) -> Output {
+        let mut command = self.command(script);
+        command.arg(self.prefix()).envs(variables.iter().copied()).output().unwrap()
+    }
+
+    /// Prepares to run a script of `tools/`, in the directory around the prefix.
+    fn command(&self, script: &str) -> Command {
         let mut command = Command::new(project("tools").join(script));
-        command.arg(self.prefix()).env_remove("DESTDIR").env_remove("LIBDIR");
+        command.current_dir(&self.directory).env_remove("DESTDIR").env_remove("LIBDIR");
         command.env("CARGO_TARGET_DIR", self.directory.path().join("target")).env("MAKE", "false");
-        command.envs(variables.iter().copied()).output().unwrap()
+        command
     }
 
     fn install(&self, variables: &[(&str, &str)]) {
@@ -108,7 +115,10 @@ fn files_are_where_systems_look_for_them_and_can_be_read() {
         "share/doc/replay/LICENSE-MIT",
         "share/doc/replay/README.md",
         "share/doc/replay/THIRD-PARTY",
+        "share/doc/replay/benches/records/2026-11-22-targets.md",
         "share/doc/replay/docs/metrics.md",
+        "share/doc/replay/replay/advice/rules/examples/work.toml",
+        "share/doc/replay/replay/advice/rules/work.toml",
         "share/man/man1/replay-analyze.1",
         "share/man/man1/replay-import.1",
         "share/man/man1/replay-record.1",
@@ -116,6 +126,11 @@ fn files_are_where_systems_look_for_them_and_can_be_read() {
         "share/man/man1/replay-show.1",
         "share/man/man5/replay-filter.5",
         "share/man/man7/replay.7",
+        "share/replay/archives/imbalance_chain.4/traces.def",
+        "share/replay/archives/imbalance_chain.4/traces.otf2",
+        "share/replay/archives/imbalance_chain.4/traces/3.evt",
+        "share/replay/archives/io.4/traces.otf2",
+        "share/replay/archives/nxn.4/traces.otf2",
         "share/replay/installed-files",
         "share/replay/jobscripts/slurm-analyze.sh",
         "share/replay/modules/replay-compat.lua",
@@ -127,10 +142,6 @@ fn files_are_where_systems_look_for_them_and_can_be_read() {
     ] {
         assert!(files.contains(file), "no {file} in {files:?}");
     }
-    // Documents refer to these.
-    for link in ["jobscripts/README.md", "docs/schemas/replay-show.json"] {
-        assert!(prefix.join("share/doc/replay").join(link).exists(), "{link}");
-    }
     for file in &files {
         let path = prefix.join(file);
         assert!(path.metadata().unwrap().permissions().mode() & 0o444 == 0o444, "{file}");
@@ -139,6 +150,103 @@ fn files_are_where_systems_look_for_them_and_can_be_read() {
             assert!(!text.contains(&format!("@{name}@")), "{file}: {name} is not filled in");
         }
     }
+}
+
+#[test]
+fn documents_refer_to_what_is_installed_with_them() {
+    let installation = Installation::new();
+    installation.install(&[]);
+    let documents = installation.prefix().join("share/doc/replay");
+    let mut pages = files(&documents);
+    // In a folder that is a link.
+    pages.insert("jobscripts/README.md".into());
+    let mut count = 0;
+    for page in pages.iter().filter(|page| page.ends_with(".md")) {
+        for link in links(&fs::read_to_string(documents.join(page)).unwrap()) {
+            let path = link.split('#').next().unwrap();
+            let target = normal(&Path::new(page).parent().unwrap().join(path));
+            assert!(path.is_empty() || documents.join(target).exists(), "{page}: {link}");
+            count += 1;
+        }
+    }
+    assert!(count > 500, "{count} links");
+}
+
+#[test]
+fn directory_is_one_that_programs_can_be_in_and_relative_to_who_says_it() {
+    let installation = Installation::new();
+    let relative = installation.command("install.sh").arg("./a/../b").output().unwrap();
+    assert!(relative.status.success(), "{relative:?}");
+    let directory = installation.directory.path();
+    assert!(directory.join("b/bin/replay-show").exists() && !directory.join("a").exists());
+    let package = fs::read_to_string(directory.join("b/lib/pkgconfig/replay.pc")).unwrap();
+    assert!(package.contains(&format!("{}\n", directory.join("b").display())), "{package}");
+    let removed = installation.command("uninstall.sh").arg("b").output().unwrap();
+    assert!(removed.status.success() && !directory.join("b").exists(), "{removed:?}");
+    for (script, argument, said) in [
+        ("install.sh", "a b", "must not contain spaces or colons"),
+        ("install.sh", "a:b", "must not contain spaces or colons"),
+        ("install.sh", "--help", "usage: tools/install.sh PREFIX"),
+        ("install.sh", "", "usage: tools/install.sh PREFIX"),
+        ("uninstall.sh", "-p", "usage: tools/uninstall.sh PREFIX"),
+        ("uninstall.sh", "", "usage: tools/uninstall.sh PREFIX"),
+    ] {
+        let words = Some(argument).filter(|argument| !argument.is_empty());
+        let refused = installation.command(script).args(words).output().unwrap();
+        let error = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && error.contains(said), "{script} {argument}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+        assert!(fs::read_dir(directory).unwrap().all(|entry| entry.unwrap().file_name() == "target"));
+    }
+}
+
+/// What `make dist-binary` packs, with the programs that stand for others, older than all else.
+fn package_of_programs(installation: &Installation) -> PathBuf {
+    let package = installation.directory.path().join("package");
+    let programs = package.join("programs");
+    fs::create_dir_all(&programs).unwrap();
+    let contents = fs::read_to_string(project("packaging/binary/contents")).unwrap();
+    let mut copy = Command::new("cp");
+    copy.args(["-r", "--parents", "-t"]).arg(&package).args(contents.lines()).current_dir(project(""));
+    assert!(copy.status().unwrap().success());
+    fs::copy(project("packaging/binary/Makefile"), package.join("Makefile")).unwrap();
+    fs::write(package.join("VERSION"), "version=1.2.3\ncommit=abc\ntime=1\n").unwrap();
+    for entry in fs::read_dir(installation.directory.path().join("target/release")).unwrap() {
+        let path = entry.unwrap().path();
+        let program = programs.join(path.file_name().unwrap());
+        fs::copy(path, &program).unwrap();
+        fs::File::open(program).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    }
+    package
+}
+
+#[test]
+fn package_of_programs_installs_what_the_sources_do_and_builds_nothing() {
+    let installation = Installation::new();
+    installation.install(&[]);
+    let package = package_of_programs(&installation);
+    let prefix = installation.directory.path().join("of_package");
+    let make = |target: &str| {
+        let mut make = Command::new("make");
+        make.arg(target).arg(format!("PREFIX={}", prefix.display())).current_dir(&package);
+        for variable in ["DESTDIR", "LIBDIR", "CARGO_TARGET_DIR", "MAKEFLAGS", "MAKELEVEL"] {
+            make.env_remove(variable);
+        }
+        make.output()
+    };
+    let Ok(installed) = make("install") else {
+        return skip(Need::Compiler, "there is no make");
+    };
+    assert!(installed.status.success(), "{installed:?}");
+    // Web pages, lists of crates and a library are in the sources if somebody has made them.
+    let is_always = |file: &String| !["/html/", "/sbom/", ".a"].iter().any(|part| file.contains(part));
+    let of_sources: BTreeSet<String> = files(&installation.prefix()).into_iter().filter(is_always).collect();
+    let of_package: BTreeSet<String> = files(&prefix).into_iter().filter(is_always).collect();
+    assert_eq!(of_package, of_sources);
+    let described = fs::read_to_string(prefix.join("lib/pkgconfig/replay.pc")).unwrap();
+    assert!(described.contains("Version: 1.2.3\n"), "{described}");
+    let removed = make("uninstall").unwrap();
+    assert!(removed.status.success() && !prefix.exists(), "{removed:?}");
 }
 
 #[test]
@@ -153,6 +261,10 @@ fn later_version_leaves_nothing_of_an_earlier_one_and_uninstalling_nothing_but_f
     assert!(removed.status.success(), "{removed:?}");
     assert_eq!(files(&prefix), BTreeSet::from(["bin/other".into()]));
     assert_eq!(fs::read_dir(&prefix).unwrap().count(), 1, "directories are left");
+    fs::remove_dir_all(&prefix).unwrap();
+    installation.install(&[]);
+    assert!(installation.run("uninstall.sh", &[]).status.success());
+    assert!(!prefix.exists(), "it was made for the files, and is left");
     let again = installation.run("uninstall.sh", &[]);
     assert!(!again.status.success());
     assert!(

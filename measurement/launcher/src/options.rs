@@ -164,6 +164,15 @@ fn long(variable: &Variable) -> String {
     variable.name.trim_start_matches("REPLAY_").to_ascii_lowercase().replace('_', "-")
 }
 
+/// Returns what is wrong with a variable, by the name of its option if the user has set it so.
+fn as_it_was_said(problem: String, is_option: impl Fn(&str) -> bool) -> String {
+    let (name, rest) = problem.split_once(' ').unwrap_or_default();
+    match VARIABLES.iter().find(|variable| variable.name == name && is_option(name)) {
+        Some(variable) => format!("--{} {rest}", long(variable)),
+        None => problem,
+    }
+}
+
 /// Returns the task of the command line, checked. `environment` looks up a variable; `site` has the defaults of the site, or what is
 /// wrong with them.
 ///
@@ -205,6 +214,7 @@ pub fn task(
         PROFILE if matches.get_flag("estimate") => Some("estimate".to_string()),
         _ => matches.get_one::<String>(name).cloned(),
     };
+    let refused = |problem: String| Error::new(as_it_was_said(problem, |name| option(name).is_some()));
     let is_self_test = matches.get_flag("self-test");
     let value = |name: &str| {
         let in_file = || file.get(name).or_else(|| site.get(name)).map(str::to_owned);
@@ -213,10 +223,10 @@ pub fn task(
     };
     if let Some(directories) = matches.get_many::<PathBuf>("finish") {
         let records = value("REPLAY_RECORDS").filter(|value| !value.is_empty());
-        let records = records.map(|value| EventRecords::read(&value)).transpose().map_err(Error::new)?;
+        let records = records.map(|value| EventRecords::read(&value)).transpose().map_err(refused)?;
         return Ok(Task::Finish { directories: directories.cloned().collect(), records });
     }
-    let settings = Settings::read(value).map_err(Error::new)?;
+    let settings = Settings::read(value).map_err(refused)?;
     if let Some(filter) = &settings.filter {
         recording::filter::read(filter).map_err(Error::new)?;
     }
@@ -377,8 +387,11 @@ mod tests {
 
     #[test]
     fn values_are_checked_before_anything_starts() {
-        assert!(asked(&["--buffer", "1", "a"], &[]).unwrap_err().contains("REPLAY_BUFFER"));
+        assert!(asked(&["--buffer", "1", "a"], &[]).unwrap_err().starts_with("--buffer is \"1\", "));
         assert!(asked(&["a"], &[("REPLAY_CLOCK", "sun")]).unwrap_err().contains("REPLAY_CLOCK"));
+        let of_both = asked(&["--clock", "moon", "a"], &[("REPLAY_CLOCK", "sun")]);
+        assert!(of_both.unwrap_err().starts_with("--clock is \"moon\", expected auto, "));
+        assert!(asked(&["--counters", "luck", "a"], &[]).unwrap_err().starts_with("--counters has "));
         assert!(asked(&["--filter", "/nowhere", "a"], &[]).unwrap_err().contains("/nowhere"));
         let directory = tempfile::tempdir().unwrap();
         let filter = directory.path().join("filter");
@@ -401,10 +414,7 @@ mod tests {
         let contexts = records(&["--records=calling-contexts", "--finish", "a"], &both);
         assert_eq!(contexts, Some(Some(EventRecords::CallingContexts)));
         let wrong = asked(&["--finish", "a", "--records", "all"], &[]).unwrap_err();
-        assert!(
-            wrong.contains("REPLAY_RECORDS is \"all\", expected calling-contexts or enter-leave"),
-            "{wrong}"
-        );
+        assert!(wrong.contains("--records is \"all\", expected calling-contexts or enter-leave"), "{wrong}");
     }
 
     #[test]

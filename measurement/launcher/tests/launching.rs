@@ -104,7 +104,7 @@ fn program_is_stopped_after_the_time_that_is_asked_for_and_not_if_it_ends_before
     assert_eq!((before.status.code(), text(&before.stderr)), (Some(3), String::new()));
     let refused = run(&directory, &["--stop-after", "soon", "true"]).unwrap();
     assert_eq!(refused.status.code(), Some(125));
-    assert!(text(&refused.stderr).contains("REPLAY_STOP_AFTER is \"soon\", expected a time"), "{refused:?}");
+    assert!(text(&refused.stderr).contains("--stop-after is \"soon\", expected a time"), "{refused:?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::path::Path;
 const WIDTH: usize = 100;
 
 /// What the paragraph says.
+#[cfg_attr(test, derive(Clone))]
 pub(super) struct Facts<'a> {
     /// Number of processes.
     pub(super) processes: &'a str,
@@ -40,9 +41,13 @@ impl Facts<'_> {
         let (analyzer, is_by_launcher) = (self.analyzer.0.display(), self.analyzer.1);
         let by = if is_by_launcher { "by the launcher" } else { "alone" };
         let kept = self.kept.map_or(String::new(), |path| format!(" Experiment: {}.", path.display()));
+        let shorter = match *waited < made / 2.0 {
+            true => " (those that come late themselves, as with more processes than cores, wait less)",
+            false => "",
+        };
         let text = format!(
-            "Self-test of replay-record {}: {outcome}. {} processes on {hosts} host{}, started by {}; MPI: {} ({}). Late senders: {waited:.3} s, \
-             of which the program makes {made:.3} s. Findings: {findings}. Recorder: {}. Analyzer: {analyzer}, started {by}. {} {}{kept}",
+            "Self-test of replay-record {}: {outcome}. {} processes on {hosts} host{}, started by {}; MPI: {} ({}). Late senders: \
+             they slept {made:.3} s, receivers waited {waited:.3} s{shorter}. Findings: {findings}. Recorder: {}. Analyzer: {analyzer}, started {by}. {} {}{kept}",
             env!("CARGO_PKG_VERSION"),
             self.processes,
             if *hosts == 1 { "" } else { "s" },
@@ -114,5 +119,11 @@ mod tests {
             "{text}"
         );
         assert!(text.ends_with("System: x. Experiment: /run. "), "{text}");
+        let waits = |waited: f64| Found { late_senders: (waited, 0.05), ..facts.found.clone() };
+        let of = |waited| Facts { found: waits(waited), ..facts.clone() }.paragraph().replace('\n', " ");
+        assert!(
+            of(0.06).contains("Late senders: they slept 0.050 s, receivers waited 0.060 s. Findings: none")
+        );
+        assert!(of(0.0).contains("receivers waited 0.000 s (those that come late themselves, "));
     }
 }

@@ -98,6 +98,17 @@ pub(crate) fn is_needed_for_others(directory: &Path, is_counted: bool) -> bool {
     !is_alive
 }
 
+/// Returns what to do when an archive could not be completed, if its recording is still there.
+pub fn remedy(directory: &Path) -> Option<String> {
+    let is_there = directory.join(layout::RECORDING).is_dir();
+    let directory = directory.display();
+    is_there.then(|| {
+        format!(
+            "the recording is kept: remove the cause, on a full disk make room, then replay-record --finish {directory}"
+        )
+    })
+}
+
 fn is_complete(directory: &Path) -> bool {
     finish::is_complete(directory) || !directory.join(layout::RECORDING).exists()
 }

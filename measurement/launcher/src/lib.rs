@@ -22,7 +22,7 @@ mod program;
 mod report;
 mod self_test;
 
-pub use ending::is_needed;
+pub use ending::{is_needed, remedy};
 pub use error::Error;
 pub use finish::{Estimate, Omission, Outcome, Share, Summary, finish};
 pub use guardian::guard;

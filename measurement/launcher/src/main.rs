@@ -124,6 +124,9 @@ fn report(directory: &Path, outcome: Result<Outcome, Error>, is_asked_for: bool)
         }
         Err(error) => {
             launcher::complain(&error);
+            if let Some(remedy) = launcher::remedy(directory).filter(|_| !is_asked_for) {
+                launcher::complain(&remedy);
+            }
             INCOMPLETE
         }
     }

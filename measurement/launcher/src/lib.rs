@@ -27,6 +27,7 @@ pub use error::Error;
 pub use finish::{Estimate, Omission, Outcome, Share, Summary, finish};
 pub use guardian::guard;
 pub use launch::{Recorded, record};
+pub use note::remove_left as remove_notes;
 pub use options::{Task, command, site_defaults, task};
 pub use preload::find;
 pub use program::{NotStarted, Program, ProgramEnd, end_as};

@@ -34,7 +34,11 @@ fn main() -> ExitCode {
             launcher::complain(&error);
             misuse.into()
         }
-        Ok(Task::Finish { directories, records }) => finish_all(&directories, records, true),
+        Ok(Task::Finish { directories, records }) => {
+            let status = finish_all(&directories, records, true);
+            launcher::remove_notes(&directories);
+            status
+        }
         Ok(Task::FinishDetached(directory)) => match launcher::is_needed(&directory) {
             true => {
                 let outcome = finish(&directory, None);

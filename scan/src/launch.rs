@@ -42,6 +42,25 @@ impl Launch {
         variables: &Variables,
         is_program: impl Fn(&OsStr) -> bool,
     ) -> Result<Launch> {
+        let launch = Launch::parse_any(words, variables, is_program)?;
+        match launch.program.is_empty() {
+            false => Ok(launch),
+            true => Err(Error::not_started(format!(
+                "there is no program behind {}: put -- before it, if it has been taken for the value of an option",
+                words.first().unwrap_or(&launch.program).to_string_lossy()
+            ))),
+        }
+    }
+
+    /// Reads a command that may be a launcher alone: then the program is empty.
+    ///
+    /// # Errors
+    /// If there is nothing, or not the program that SCAN_TARGET names.
+    pub(crate) fn parse_any(
+        words: &[OsString],
+        variables: &Variables,
+        is_program: impl Fn(&OsStr) -> bool,
+    ) -> Result<Launch> {
         let first = words
             .first()
             .ok_or_else(|| Error::not_started("there is no program to be run: see replay-scan --help"))?;
@@ -64,13 +83,9 @@ impl Launch {
         }
         launch.launcher.extend(words[..program].iter().filter(|word| *word != "--").cloned());
         let rest = words.get(program..).unwrap_or_default();
-        let Some((name, arguments)) = rest.split_first() else {
-            return Err(Error::not_started(format!(
-                "there is no program behind {}: put -- before it, if it has been taken for the value of an option",
-                first.to_string_lossy()
-            )));
-        };
-        (launch.program, launch.arguments) = (name.clone(), arguments.to_vec());
+        let (name, arguments) =
+            rest.split_first().map_or_else(Default::default, |(name, rest)| (name.clone(), rest));
+        (launch.program, launch.arguments) = (name, arguments.to_vec());
         if let Some(launcher) = launcher {
             launch.has_several = launcher.has_several && arguments.iter().any(|word| word == ":");
             launch.ranks = launch.ranks.or_else(|| ranks_of_job(first, variables));
@@ -306,6 +321,10 @@ mod tests {
         assert!(error("mpirun -n 4", &[]).0.contains("put -- before it"));
         assert!(error("mpirun -n 4 ./a", &[("SCAN_TARGET", "b")]).0.contains("SCAN_TARGET"));
         assert_eq!(error("", &[]).1, 1);
+        // An analysis does without one.
+        let alone = Launch::parse_any(&words("mpirun -n 4"), &of(&[]), |_| false).unwrap();
+        assert_eq!((alone.launcher, alone.ranks.as_deref()), (words("mpirun -n 4"), Some("4")));
+        assert!(alone.program.is_empty() && alone.arguments.is_empty());
     }
 
     #[test]

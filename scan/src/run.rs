@@ -110,9 +110,13 @@ impl<'o> Plan<'o> {
         }
         let launch = match needs_none {
             true => None,
+            // What the launcher starts is the analyzer.
+            false if options.analyze && choices.directory.is_some() => {
+                Some(Launch::parse_any(&options.command, &variables, is_program)?)
+            }
             false => Some(Launch::parse(&options.command, &variables, is_program)?),
         };
-        let file = launch.as_ref().and_then(find);
+        let file = launch.as_ref().filter(|launch| !launch.program.is_empty()).and_then(find);
         if let (Some(launch), None, true) = (&launch, &file, choices.measures) {
             let program = launch.program.to_string_lossy();
             return Err(Error::not_started(format!(

@@ -123,6 +123,10 @@ fn report(experiment: &Path) -> PathBuf {
 }
 
 fn print_estimate(experiment: &Path) -> Result<()> {
+    if !experiment.is_dir() {
+        let experiment = experiment.display();
+        return Err(Error::no_experiment(format!("{experiment}: there is no such directory")));
+    }
     let log = experiment.join("scorep.log");
     let text = fs::read(&log).map_err(|cause| Error::io(&log, "read how large a trace would be", cause))?;
     let table = estimate(&String::from_utf8_lossy(&text)).ok_or_else(|| {

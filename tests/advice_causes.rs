@@ -87,6 +87,34 @@ fn writes(writers: u64, times: u64, call: &str) -> String {
     script.replacen("program prog\n", "program prog\nfile f world\n", 1)
 }
 
+/// Three ranks that work in main behind MPI_Init and then behind barriers, the third one for longer; in each step so many samples find it
+/// in a function, and the others in a third of them.
+fn work_behind_calls(samples: u64) -> String {
+    let mut script = String::from(
+        "program prog\ncontext m1 main line 1\ncontext i MPI_Init in m1\ncontext m2 main line 2\ncontext w work in m2\n\
+         context b MPI_Barrier in m2\ncontext m3 main line 3\ncontext f MPI_Finalize in m3\n",
+    );
+    for rank in 0..3 {
+        let (work, samples) = if rank == 2 { (3000, samples) } else { (1000, samples / 3) };
+        write!(script, "rank {rank}\n 0 ctx> i unwind 3 ; 10 ctx< i").unwrap();
+        for step in 0..STEPS {
+            let begin = 10 + 3200 * step;
+            let mut new = if step == 0 { 3 } else { 2 };
+            for sample in 1..=samples {
+                write!(script, " ; {} sample w unwind {new}", begin + work * sample / samples).unwrap();
+                new = 1;
+            }
+            let new = if step == 0 && samples == 0 { 3 } else { 2 };
+            let end = begin + 3200;
+            write!(script, " ; {} ctx> b unwind {new} ; begin ; {end} end barrier ; ctx< b", begin + work)
+                .unwrap();
+        }
+        let end = 10 + 3200 * STEPS;
+        writeln!(script, " ; {end} ctx> f unwind 3 ; {} ctx< f", end + 10).unwrap();
+    }
+    script
+}
+
 /// The text of a rule's advice, whether shown or not.
 fn text<'a>(file: &'a AdviceFile, rule: &str) -> Option<&'a str> {
     file.advice.iter().find(|it| it.rule == rule).map(|it| it.text.as_str())
@@ -154,4 +182,26 @@ fn short_writes_of_all_ranks_that_follow_each_other_are_to_be_longer() {
 fn few_writes_of_all_ranks_are_left_as_they_are() {
     let file = of_script(&writes(4, 20, "MPI_File_write_at"), &[]);
     assert_eq!([text(&file, "io/not-collective"), text(&file, "io/small-io")], [None; 2]);
+}
+
+#[test]
+fn function_behind_several_calls_is_said_once_where_most_of_it_is() {
+    let file = of_script(&work_behind_calls(0), &[]);
+    let found = file.advice.iter().find(|it| it.rule == "work/static").unwrap();
+    assert_eq!((found.place.path.as_str(), found.place.line.as_deref()), ("prog/main", Some("main.c:2")));
+    let again = file.advice.iter().flat_map(|it| &it.also).filter(|it| it.rule == "work/static");
+    assert_eq!(again.count(), 0);
+}
+
+#[test]
+fn ranks_are_compared_in_functions_with_enough_samples() {
+    let file = of_script(&work_behind_calls(3), &[]);
+    let found = file.advice.iter().find(|it| it.rule == "work/static").unwrap();
+    assert_eq!(found.place.path, "prog/main/work");
+    assert!(file.not_evaluated.is_empty(), "{:?}", file.not_evaluated);
+    // Those that are a third of the time in it have no sample of it.
+    let file = of_script(&work_behind_calls(2), &[]);
+    assert!(file.advice.iter().all(|it| !it.rule.starts_with("work/")), "{:?}", file.advice);
+    let why = &file.not_evaluated.iter().find(|it| it.rule == "work/one-rank").unwrap().why;
+    assert!(why.starts_with("rank 2 has 20 samples in work, and ranks are compared from 25 on"), "{why}");
 }

@@ -79,10 +79,15 @@ pub fn signed(value: f64, unit: &Unit, decimals: usize) -> String {
     }
 }
 
-/// A change as a fraction, as `+36 %`; small ones with a decimal. From 0 there is no such number: `new`.
+/// A change as a fraction, as `+36 %`; small ones with a decimal, large ones as a factor, `×12`. From 0 there is no such number: `new`.
 pub fn change(fraction: f64) -> String {
+    /// From here on nobody reads a percentage.
+    const LARGE: f64 = 10.0;
     if !fraction.is_finite() {
         return "new".to_owned();
+    }
+    if fraction >= LARGE {
+        return format!("×{}", plain(1.0 + fraction, 0));
     }
     let percent = 100.0 * fraction;
     let size = plain(percent.abs(), usize::from(percent.abs() < 9.95));
@@ -134,6 +139,7 @@ mod tests {
         assert_eq!(signed(3.0, &Unit::Count, 3), "+3");
         assert_eq!(signed(-1e-9, &Unit::Seconds, 3), "0.000\u{a0}s");
         assert_eq!((change(0.36), change(-0.0512)), ("+36\u{a0}%".into(), "−5.1\u{a0}%".into()));
+        assert_eq!((change(9.99), change(10_108.3)), ("+999\u{a0}%".into(), "×10109".into()));
         assert_eq!((change(0.0), change(f64::INFINITY)), ("0\u{a0}%".into(), "new".into()));
     }
 

@@ -28,15 +28,15 @@ NOINLINE void writes(void) {
     PROMISE("fopen Create 1 3 0\nfopen Create 1 3 0\n");
     errno = ERANGE;
     for (int at = 0; at < 1000; at++) CHECK(fwrite(bytes, 4, 2, file) == 2 && errno == ERANGE);
-    PROMISE("fwrite Begin 1 0 4104 Calls=513\nfwrite Complete 4104\n");
+    PROMISE("fwrite Begin 1 0 4096 Calls=512\nfwrite Complete 4096\n");
     CHECK(fputs("hello\n", file) >= 0 && fputc('a', file) == 'a' && putc('b', file) == 'b');
     CHECK(fprintf(file, "%d", 12345) == 5 && errno == ERANGE);
     CHECK(fflush(file) == 0 && fflush(file) == 0);
-    PROMISE("fflush Begin 1 0 3909 Calls=491\nfflush Complete 3909\n");
+    PROMISE("fflush Begin 1 0 3917 Calls=492\nfflush Complete 3917\n");
     CHECK(fprintf(file, "%*d", 5000, rank) == 5000);
-    PROMISE("fprintf Begin 1 0 5000 Calls=1\nfprintf Complete 5000\n");
+    PROMISE("fprintf Begin 1 0 4096 Calls=1\nfprintf Complete 4096\n");
     CHECK(fseek(file, 0, SEEK_SET) == 0);
-    PROMISE("fseek Seek 0 0 0\n");
+    PROMISE("fseek Begin 1 0 904 Calls=0\nfseek Complete 904\nfseek Seek 0 0 0\n");
     CHECK(fwrite(bytes, 1, 100, file) == 100 && fseek(file, -10, SEEK_END) == 0);
     PROMISE("fseek Begin 1 0 100 Calls=1\nfseek Complete 100\nfseek Seek -10 2 13003 FileSize=13013\n");
     CHECK(fseek(file, -1, SEEK_SET) == -1 && errno == EINVAL);
@@ -71,11 +71,11 @@ NOINLINE void reads(void) {
 
     PROMISE("fopen Create 1 3 0\nfopen Create 1 3 0\n");
     for (int at = 0; at < LINES; at++) CHECK(fprintf(file, "line %07d\n", at) == LINE);
-    PROMISE("fprintf Begin 1 0 4108 Calls=316\nfprintf Complete 4108\n");
-    PROMISE("fprintf Begin 1 0 4095 Calls=315\nfprintf Complete 4095\n");
-    PROMISE("fprintf Begin 1 0 4095 Calls=315\nfprintf Complete 4095\n");
+    PROMISE("fprintf Begin 1 0 4096 Calls=316\nfprintf Complete 4096\n");
+    PROMISE("fprintf Begin 1 0 4096 Calls=315\nfprintf Complete 4096\n");
+    PROMISE("fprintf Begin 1 0 4096 Calls=315\nfprintf Complete 4096\n");
     CHECK(fclose(file) == 0);
-    PROMISE("fclose Begin 1 0 702 Calls=54\nfclose Complete 702\nfclose Destroy\nfclose Destroy\n");
+    PROMISE("fclose Begin 1 0 712 Calls=54\nfclose Complete 712\nfclose Destroy\nfclose Destroy\n");
 
     file = opened(name, "r");
     PROMISE("fopen Create 0 0 0\nfopen Create 0 0 0\n");
@@ -126,9 +126,9 @@ NOINLINE void appends(void) {
 
     PROMISE("fopen Create 1 1 2 FileSize=13000\nfopen Create 1 1 2 FileSize=13000\n");
     CHECK(fwrite(bytes, 1, 5000, file) == 5000);
-    PROMISE("fwrite Begin 1 0 5000 Calls=1 Offset=13000\nfwrite Complete 5000\n");
+    PROMISE("fwrite Begin 1 0 4096 Calls=1 Offset=13000\nfwrite Complete 4096\n");
     CHECK(fwrite(bytes, 1, 10, file) == 10 && fclose(file) == 0);
-    PROMISE("fclose Begin 1 0 10 Calls=1 Offset=18000\nfclose Complete 10\nfclose Destroy\nfclose Destroy\n");
+    PROMISE("fclose Begin 1 0 914 Calls=1 Offset=17096\nfclose Complete 914\nfclose Destroy\nfclose Destroy\n");
 }
 
 /* Streams that are made of descriptors and of others, and what fails. */

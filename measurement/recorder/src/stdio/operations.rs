@@ -1,5 +1,9 @@
 //! What is recorded of a call that reaches the system: an operation, which also stands for the calls before that were
 //! only counted.
+//!
+//! An operation that writes has what has gone to the system with the call, not what the call has put into the buffer: so it begins
+//! and ends where the C library's own writes do. One that reads has what the program has taken, as nobody knows how much of what is
+//! in the buffer it will take.
 
 use call_paths::Registers;
 use recording::attributes::{CALLS, OFFSET, UINT64};
@@ -52,14 +56,18 @@ pub(super) fn record(made: Made, (stream, file): (&'static Stream, File), before
             counted = Counted { mode: moved.mode, calls: 0, bytes: 0 };
         }
         let after = file.look();
-        let total = Counted { calls: counted.calls + 1, bytes: counted.bytes + moved.bytes, ..counted };
-        let offset = match kept.appends && moved.mode == WRITE {
-            true => offset_of_appended(file, &after, total.bytes),
+        let is_written = moved.mode == WRITE;
+        let (gone, held) = counted.split(moved.bytes, if is_written { after.pending } else { 0 });
+        let offset = match kept.appends && is_written {
+            true => offset_of_appended(file, &after, gone.bytes + held.bytes),
             false => None,
         };
         let missing = moved.requested.saturating_sub(moved.bytes);
-        operation(access.thread(), (begin, end), kept.handle, offset, (total, missing));
-        stream.settle(moved.mode, after.pending, after.left);
+        operation(access.thread(), (begin, end), kept.handle, offset, (gone, missing));
+        match is_written {
+            true => stream.settle_held(held, after.pending),
+            false => stream.settle(moved.mode, after.pending, after.left),
+        }
     });
 }
 
@@ -84,7 +92,7 @@ pub(super) fn operation(
     offset: Option<u64>,
     (Counted { mode, calls, bytes }, missing): (Counted, u64),
 ) {
-    if calls == 0 {
+    if (Counted { mode, calls, bytes }).is_none() {
         return;
     }
     let number = thread.next_request();
@@ -104,7 +112,7 @@ pub(super) fn settle_all(thread: &mut Thread) {
     let time = now();
     streams::each(|stream| {
         let counted = stream.take();
-        if counted.calls > 0 {
+        if !counted.is_none() {
             operation(thread, (time, time), stream.kept().handle, None, (counted, 0));
         }
     });

@@ -83,7 +83,7 @@ pub(super) fn flush<const LOCKS: bool>(
         let end = now();
         let Some(mut access) = Access::lock() else { return };
         let counted = known.take_with(before.pending, before.left);
-        if counted.calls > 0 {
+        if !counted.is_none() {
             settled(&mut access, (function, registers), (begin, end), (known, file), counted);
         } else if before.pending > 0 {
             // All of it is in an operation already.
@@ -110,7 +110,7 @@ fn settled(
     let times = access.times();
     let kept = stream.kept();
     let after = file.look();
-    let is_appended = kept.appends && counted.mode == WRITE && counted.calls > 0;
+    let is_appended = kept.appends && counted.mode == WRITE && !counted.is_none();
     let offset = if is_appended { offset_of_appended(file, &after, counted.bytes) } else { None };
     operation(access.thread(), times, kept.handle, offset, (counted, 0));
     stream.settle(counted.mode, after.pending, after.left);

@@ -25,12 +25,12 @@ static STREAMS: [[Stream; WAYS]; 1 << SETS] = [const { [const { Stream::none() }
 pub(super) struct Stream {
     handle: AtomicU32,
     appends: AtomicBool,
-    /// Calls that were counted, and their bytes.
+    /// Calls that were counted, and their bytes; also those that the last operation has left in the buffer.
     calls: AtomicU64,
     bytes: AtomicU64,
     /// `READ` or `WRITE`: of these calls, and of the last operation.
     mode: AtomicU32,
-    /// Bytes in the buffer behind the last operation: of those that it has written, or left to be read.
+    /// Bytes in the buffer behind the last operation: that belong to it or came before, or are left to be read.
     rest: AtomicU64,
 }
 
@@ -46,13 +46,35 @@ pub(super) struct Kept {
     pub(super) appends: bool,
 }
 
-/// Calls that were counted.
+/// Calls that were counted. There may be bytes without a call, the rest of one of which an operation has the beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Counted {
     /// `READ` or `WRITE`.
     pub(super) mode: u8,
     pub(super) calls: u64,
     pub(super) bytes: u64,
+}
+
+impl Counted {
+    /// Whether there is nothing to be recorded.
+    pub(super) fn is_none(self) -> bool {
+        (self.calls, self.bytes) == (0, 0)
+    }
+
+    /// Divides what is written, with the call of so many bytes that comes last, into what has gone to the system and what is among
+    /// so many bytes that are pending. A call belongs to its first byte.
+    pub(super) fn split(self, call: u64, pending: u64) -> (Counted, Counted) {
+        let bytes = self.bytes + call;
+        let held = pending.min(bytes);
+        let kept = match held {
+            0 => 0,
+            // Nothing has gone out.
+            _ if held == bytes => self.calls + 1,
+            _ => u64::from(held >= call),
+        };
+        let part = |calls, bytes| Counted { calls, bytes, ..self };
+        (part(self.calls + 1 - kept, bytes - held), part(kept, held))
+    }
 }
 
 impl Stream {
@@ -97,13 +119,17 @@ impl Stream {
 
     /// Whether calls were counted that have written something.
     pub(super) fn has_written(&self) -> bool {
-        self.calls.load(Ordering::Relaxed) > 0 && self.mode.load(Ordering::Relaxed) == u32::from(WRITE)
+        self.has_counted() && self.mode.load(Ordering::Relaxed) == u32::from(WRITE)
+    }
+
+    fn has_counted(&self) -> bool {
+        self.calls.load(Ordering::Relaxed) > 0 || self.bytes.load(Ordering::Relaxed) > 0
     }
 
     /// From now on calls of that kind are counted, unless some of the other kind are.
     #[cold]
     fn turn(&self, mode: u8) -> bool {
-        if self.calls.load(Ordering::Relaxed) > 0 {
+        if self.has_counted() {
             return false;
         }
         self.mode.store(mode.into(), Ordering::Relaxed);
@@ -153,6 +179,13 @@ impl Stream {
     pub(super) fn settle(&self, mode: u8, pending: u64, left: u64) {
         self.mode.store(mode.into(), Ordering::Relaxed);
         self.rest.store(if mode == WRITE { pending } else { left }, Ordering::Relaxed);
+    }
+
+    /// The same behind an operation that has left some of what was written among so many pending bytes: that counts for the next one.
+    pub(super) fn settle_held(&self, held: Counted, pending: u64) {
+        self.settle(WRITE, pending.saturating_sub(held.bytes), 0);
+        self.calls.store(held.calls, Ordering::Relaxed);
+        self.bytes.store(held.bytes, Ordering::Relaxed);
     }
 }
 
@@ -247,6 +280,31 @@ mod tests {
         assert_eq!(seen, 1);
         clear();
         assert!(find(streams[4000]).is_none());
+    }
+
+    #[test]
+    fn what_stays_in_the_buffer_counts_for_the_next_operation() {
+        let counted = |calls, bytes| Counted { mode: WRITE, calls, bytes };
+        // The buffer was full, and all of the call is in it now.
+        assert_eq!(counted(4, 4096).split(1024, 1024), (counted(4, 4096), counted(1, 1024)));
+        // The call has filled the buffer, and its rest is there.
+        assert_eq!(counted(4, 4000).split(1000, 904), (counted(5, 4096), counted(0, 904)));
+        assert_eq!(counted(0, 904).split(100, 0), (counted(1, 1004), counted(0, 0)));
+        // The first call finds no buffer, or the call fails.
+        assert_eq!(counted(0, 0).split(1024, 1024), (counted(0, 0), counted(1, 1024)));
+        assert_eq!(counted(2, 20).split(0, 20), (counted(0, 0), counted(3, 20)));
+        // Something is pending from before.
+        assert_eq!(counted(0, 0).split(10, 300), (counted(0, 0), counted(1, 10)));
+        assert_eq!(counted(1, 0).split(0, 300), (counted(2, 0), counted(0, 0)));
+
+        let stream = Stream::none();
+        stream.keep(Kept { handle: 0, appends: false }, 0);
+        stream.settle_held(counted(0, 904), 904);
+        assert!(stream.has_written() && !stream.can_count(READ));
+        stream.count(WRITE, 6);
+        // One byte was put into the buffer unseen.
+        assert_eq!(stream.take_with(911, 0), counted(2, 911));
+        assert!(!stream.has_written() && stream.can_count(READ));
     }
 
     #[test]

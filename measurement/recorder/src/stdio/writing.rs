@@ -59,11 +59,11 @@ pub(super) fn print(
     result
 }
 
-/// Records a call that has written, or counts it if it is found in the buffer of a stream that is written out line by
-/// line.
+/// Records a call that has written, or counts it if all of it is found in the buffer: of a stream that is written out line by
+/// line, or that had no buffer yet.
 fn wrote(made: Made, (stream, file): (&'static Stream, File), before: &Look, moved: Moved) {
-    let is_held = before.is_eager() && file.look().pending == before.pending + moved.bytes;
-    if is_held && before.size > 0 && stream.can_count(WRITE) {
+    let is_held = file.look().pending == before.pending + moved.bytes;
+    if is_held && moved.bytes == moved.requested && stream.can_count(WRITE) {
         stream.count(WRITE, moved.bytes);
     } else {
         record(made, (stream, file), before, moved);

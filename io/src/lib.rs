@@ -12,7 +12,7 @@
 //! # use io_model::*;
 //! # use std::collections::{BTreeMap, BTreeSet};
 //! // A rank opens file 0 and writes twice.
-//! let mut walk = Walk::new(0, Settings { gap: GAP, transfers: 0, small_bytes: 1 << 20 });
+//! let mut walk = Walk::new(0, Settings { gap: GAP, transfers: 0, small_bytes: 1 << 20, has_exact_streams: true });
 //! walk.create(1, &Opening {
 //!     file: 0, layer: Layer::Mpi, members: Some(1), append: false, size: None, direct: false, hints: None, has_views: true,
 //!     is_nested: false,

@@ -23,6 +23,8 @@ pub(crate) struct Outline {
     pub(crate) first: Option<u64>,
     /// Who asked for it.
     pub(crate) caller: Caller,
+    /// See [`Transfer::is_buffered`].
+    pub(crate) is_buffered: bool,
     /// See [`Order`](crate::order::Order).
     pub(crate) is_unordered: bool,
     /// See [`Contention`](crate::contention::Contention).
@@ -32,8 +34,20 @@ pub(crate) struct Outline {
 impl Outline {
     /// Of a transfer that is not contended, with its first byte in the file, if that is known.
     pub(crate) fn new(transfer: &Transfer, list: usize, first: Option<u64>, is_unordered: bool) -> Outline {
-        let Transfer { rank, kind, begin, end, size, caller, .. } = *transfer;
-        Outline { rank, list, kind, begin, end, size, first, caller, is_unordered, is_contended: false }
+        let Transfer { rank, kind, begin, end, size, caller, is_buffered, .. } = *transfer;
+        Outline {
+            rank,
+            list,
+            kind,
+            begin,
+            end,
+            size,
+            first,
+            caller,
+            is_buffered,
+            is_unordered,
+            is_contended: false,
+        }
     }
 
     /// How long it took, in ticks of the clock.
@@ -52,8 +66,8 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Whether a transfer begins inside of a block; not if it is unknown where.
+    /// Whether a transfer begins inside of a block; not if it is unknown where that of the system did.
     pub(crate) fn are_missed(self, outline: &Outline) -> bool {
-        outline.first.is_some_and(|at| !at.is_multiple_of(self.block))
+        !outline.is_buffered && outline.first.is_some_and(|at| !at.is_multiple_of(self.block))
     }
 }

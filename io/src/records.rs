@@ -105,6 +105,8 @@ pub struct Settings {
     pub transfers: u64,
     /// Requests of fewer bytes are small.
     pub small_bytes: u64,
+    /// Whether what is written to streams of ISO C is recorded as it goes to the system, not as it is put into their buffers.
+    pub has_exact_streams: bool,
 }
 
 /// All that comes out of the records of a rank.

@@ -39,7 +39,7 @@ pub(crate) fn numbers(found: Option<Inefficiency>) -> Option<(u64, u64)> {
 pub(crate) fn transfer(rank: u32, kind: Kind, (begin, end): (u64, u64), pieces: &[(u64, u64)]) -> Transfer {
     let size = pieces.iter().map(|(_, length)| *length).sum();
     let (caller, pieces) = (Caller::default(), pieces.into());
-    Transfer { rank, opening: 1, kind, begin, end, size, caller, pieces }
+    Transfer { rank, opening: 1, kind, begin, end, size, caller, is_buffered: false, pieces }
 }
 
 /// The operation that a transfer is.
@@ -53,7 +53,7 @@ pub(crate) fn lists(transfers: &[Transfer]) -> Vec<Transfers> {
     let mut ranks: BTreeMap<u32, Transfers> = BTreeMap::new();
     for it in transfers {
         let list = ranks.entry(it.rank).or_insert_with(|| Transfers::new(it.rank, u64::MAX));
-        list.push(&operation(it), &it.pieces);
+        list.push(&operation(it), &it.pieces, it.is_buffered);
     }
     ranks.into_values().collect()
 }

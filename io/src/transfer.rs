@@ -22,6 +22,9 @@ pub struct Transfer {
     pub size: u64,
     /// Who asked for it.
     pub caller: Caller,
+    /// Whether it went through a buffer of the C library, and it is not known which requests of that have reached
+    /// the system.
+    pub is_buffered: bool,
     /// None if their places are unknown.
     pub pieces: Pieces,
 }

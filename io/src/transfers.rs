@@ -48,6 +48,7 @@ struct Overview {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 struct Spot {
     is_read: bool,
+    is_buffered: bool,
     opening: u64,
     size: u64,
     caller: Caller,
@@ -93,6 +94,8 @@ const STRIDE: u8 = 8;
 const ROW: u8 = 16;
 /// The pieces are in no row: they follow one by one.
 const PIECES: u8 = 32;
+/// See [`Transfer::is_buffered`].
+const BUFFERED: u8 = 64;
 
 /// Numbers of bytes by three bits.
 const LENGTHS: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 8];
@@ -172,16 +175,18 @@ impl Transfers {
         Transfers { rank, most, ..Transfers::default() }
     }
 
-    /// Adds one of this rank, which has moved these pieces of the file; none if nobody knows where it lies.
-    pub fn push(&mut self, operation: &Operation, pieces: &[(u64, u64)]) {
+    /// Adds one of this rank, which has moved these pieces of the file; none if nobody knows where it lies. See
+    /// [`Transfer::is_buffered`].
+    pub fn push(&mut self, operation: &Operation, pieces: &[(u64, u64)], is_buffered: bool) {
         let Operation { opening, begin, end, size, caller, access, .. } = *operation;
         let is_read = access.kind == Kind::Read;
-        self.add(Spot { is_read, opening, size, caller, begin, course: Course::default() }, end, pieces);
+        let course = Course::default();
+        self.add(Spot { is_read, is_buffered, opening, size, caller, begin, course }, end, pieces);
     }
 
     /// Adds one of which it is not known yet how it goes on from the one before.
     fn add(&mut self, next: Spot, end: u64, pieces: &[(u64, u64)]) {
-        let Spot { is_read, opening, size, caller, begin, .. } = next;
+        let Spot { is_read, is_buffered, opening, size, caller, begin, .. } = next;
         let (last, overview) = (self.last, &mut self.overview);
         overview.bytes = overview.bytes.saturating_add(size);
         overview.reads |= is_read;
@@ -210,7 +215,8 @@ impl Transfers {
             | bit(size != last.size, SIZE)
             | bit(stride != last.course.stride, STRIDE)
             | bit(course.row != last.course.row, ROW)
-            | bit(row.is_none(), PIECES);
+            | bit(row.is_none(), PIECES)
+            | bit(is_buffered != last.is_buffered, BUFFERED);
         if other == 0 && (pause, duration) == (last.course.pause, last.course.duration) {
             self.repeats += 1;
             return;
@@ -327,6 +333,7 @@ impl Transfers {
             end: 0,
             size: 0,
             caller: Caller::default(),
+            is_buffered: false,
             pieces: Pieces::new(),
         };
         Reader { rest: &self.steps, equal: 0, last: self.repeats, course: Course::default(), transfer }
@@ -342,10 +349,10 @@ impl Transfers {
         let mut all: Vec<Transfer> = self.iter().collect();
         all.sort_by_key(|it| (it.begin, it.end));
         let mut sorted = Transfers::new(self.rank, self.most);
-        for Transfer { opening, kind, begin, end, size, caller, pieces, .. } in all {
+        for Transfer { opening, kind, begin, end, size, caller, is_buffered, pieces, .. } in all {
             let is_read = kind == Kind::Read;
             let course = Course::default();
-            sorted.add(Spot { is_read, opening, size, caller, begin, course }, end, &pieces);
+            sorted.add(Spot { is_read, is_buffered, opening, size, caller, begin, course }, end, &pieces);
         }
         sorted
     }
@@ -422,6 +429,7 @@ impl Reader<'_> {
         if has(KIND) {
             transfer.kind = if transfer.kind == Kind::Read { Kind::Write } else { Kind::Read };
         }
+        transfer.is_buffered ^= has(BUFFERED);
         if has(CALLER) {
             transfer.opening = transfer.opening.wrapping_add_signed(take(rest)?);
             let (thread, call_path, repeated): (u32, u32, u32) = (take(rest)?, take(rest)?, take(rest)?);
@@ -464,7 +472,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn add(list: &mut Transfers, one: &Transfer) {
-        list.push(&operation(one), &one.pieces);
+        list.push(&operation(one), &one.pieces, one.is_buffered);
     }
 
     #[test]
@@ -478,6 +486,7 @@ mod tests {
             end: 5_000_000_000 + 1000 * at + 700,
             size: 4096,
             caller: Caller { thread: 2, call_path: 700, is_repeated: false },
+            is_buffered: false,
             pieces: (0..16).map(|piece| (65_536 * at + 1024 * piece, 256)).collect(),
         };
         (0..1000).for_each(|at| add(&mut list, &one(at)));
@@ -535,11 +544,11 @@ mod tests {
         }
 
         #[test]
-        fn any_transfers_come_back(all in prop::collection::vec((any::<bool>(), any::<[u64; 4]>(), any::<(u32, u32, bool)>(), prop::collection::vec(any::<(u64, u64)>(), 0..4)), 0..8)) {
-            let all: Vec<Transfer> = all.into_iter().map(|(reads, [opening, begin, end, size], (thread, call_path, is_repeated), pieces)| {
+        fn any_transfers_come_back(all in prop::collection::vec((any::<[bool; 2]>(), any::<[u64; 4]>(), any::<(u32, u32, bool)>(), prop::collection::vec(any::<(u64, u64)>(), 0..4)), 0..8)) {
+            let all: Vec<Transfer> = all.into_iter().map(|([reads, is_buffered], [opening, begin, end, size], (thread, call_path, is_repeated), pieces)| {
                 let kind = if reads { Kind::Read } else { Kind::Write };
                 let caller = Caller { thread, call_path, is_repeated };
-                Transfer { rank: 7, opening, kind, begin, end, size, caller, pieces: pieces.into() }
+                Transfer { rank: 7, opening, kind, begin, end, size, caller, is_buffered, pieces: pieces.into() }
             }).collect();
             let mut list = Transfers::new(7, 8);
             all.iter().for_each(|it| add(&mut list, it));

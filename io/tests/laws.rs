@@ -87,7 +87,8 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 fn walked(rank: u32, events: &[Event], gap: u64) -> Walked {
-    let mut walk = Walk::new(rank, Settings { gap, transfers: 1 << 20, small_bytes: 1 << 20 });
+    let mut walk =
+        Walk::new(rank, Settings { gap, transfers: 1 << 20, small_bytes: 1 << 20, has_exact_streams: true });
     for event in events {
         match event {
             &Event::Create { handle, file, append, has_views } => {

@@ -13,7 +13,10 @@ const MIB: u64 = 1 << 20;
 fn model() -> Model {
     let mut all = Vec::new();
     for rank in 0..2 {
-        let mut walk = Walk::new(rank, Settings { gap: GAP, transfers: 1 << 20, small_bytes: 1 << 20 });
+        let mut walk = Walk::new(
+            rank,
+            Settings { gap: GAP, transfers: 1 << 20, small_bytes: 1 << 20, has_exact_streams: true },
+        );
         walk.create(
             1,
             &Opening {

@@ -26,6 +26,8 @@ pub struct Asked {
     pub(super) world: Option<usize>,
     /// Whether views are recorded.
     pub(super) has_views: bool,
+    /// Whether writes to streams are recorded as they go to the system.
+    has_exact_streams: bool,
     /// Whether there are handles that were there before the first event.
     pub(super) has_open_before: bool,
     /// How many ranks there are.
@@ -79,6 +81,7 @@ impl Asked {
             has_open_before: definitions.file_handles.iter().any(|handle| handle.was_open.is_some()),
             ranks: all as u64,
             has_views: trace.attributes.is_some_and(|known| known.tells_views()),
+            has_exact_streams: trace.attributes.is_some_and(|known| known.tells_calls_of_streams()),
         }
     }
 
@@ -89,6 +92,7 @@ impl Asked {
             gap: self.options.gap,
             transfers: (TRANSFERS / self.ranks.max(1)).max(LEAST),
             small_bytes: self.options.thresholds.small_bytes,
+            has_exact_streams: self.has_exact_streams,
         }
     }
 

@@ -86,6 +86,11 @@ impl KnownAttributes {
         self.access.is_some_and(|known| known.tells_views())
     }
 
+    /// Whether an operation of ISO C says for how many calls it stands, so that it is one of those that reach the system.
+    pub(crate) fn tells_calls_of_streams(&self) -> bool {
+        self.access.is_some_and(|known| known.tells_calls_of_streams())
+    }
+
     /// Whether probes that have found a message say which.
     pub fn tells_probed_messages(&self) -> bool {
         self.source.is_some() && self.tag.is_some() && self.communicator.is_some()

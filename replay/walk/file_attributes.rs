@@ -20,9 +20,21 @@ const TEXT: usize = 6;
 const HINTS: usize = 7;
 /// Bytes of a file.
 const FILE_SIZE: usize = 8;
+/// How many calls of ISO C an operation stands for.
+const CALLS: usize = 9;
 
-const NAMES: [&str; 9] =
-    ["Offset", "View", "ViewEtype", "ViewSize", "ViewExtent", "ViewPieces", "ViewType", "Hints", "FileSize"];
+const NAMES: [&str; 10] = [
+    "Offset",
+    "View",
+    "ViewEtype",
+    "ViewSize",
+    "ViewExtent",
+    "ViewPieces",
+    "ViewType",
+    "Hints",
+    "FileSize",
+    "Calls",
+];
 
 /// References of the attributes that a trace defines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +50,11 @@ impl KnownFileAttributes {
     /// Whether displacements of views are recorded.
     pub(super) fn tells_views(&self) -> bool {
         self.0[VIEW].is_some()
+    }
+
+    /// Whether operations of ISO C say for how many calls they stand.
+    pub(super) fn tells_calls_of_streams(&self) -> bool {
+        self.0[CALLS].is_some()
     }
 
     /// Reads an attribute, if it is one of these.

@@ -313,6 +313,9 @@ mod tests {
             (Flaw::OutOfOrder, 1199, 1200),
         ];
         assert_eq!(flaws(&backward, &known), expected);
+        // Of what goes through a buffer, it is not known where the requests of that begin.
+        backward.iter_mut().for_each(|it| it.is_buffered = true);
+        assert_eq!(flaws(&backward, &known), [expected[0], expected[2]]);
         backward.iter_mut().for_each(|it| it.pieces.clear());
         assert_eq!(flaws(&backward, &known), expected[..1]);
     }

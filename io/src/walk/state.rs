@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::access::Layer;
+use crate::access::{Access, Kind, Layer};
 use crate::beneath::{self, Beneath, Requests};
 use crate::facts::FileFacts;
 use crate::finding::{Finding, Findings};
@@ -136,7 +136,10 @@ impl File {
                 beneath::add(&mut self.beneath, operation, pieces.len(), &pending.requests);
                 if settings.transfers > 0 {
                     let were_too_many = self.transfers.are_too_many();
-                    self.transfers.push(operation, pieces);
+                    let Access { layer, kind, .. } = operation.access;
+                    // What is read is counted when the program takes it, from a buffer that was filled before.
+                    let is_exact = kind == Kind::Write && settings.has_exact_streams;
+                    self.transfers.push(operation, pieces, layer == Layer::Isoc && !is_exact);
                     if self.transfers.are_too_many() && !were_too_many {
                         findings.add(Finding::TooManyTransfers);
                     }

@@ -40,7 +40,8 @@ fn id(handle: u64) -> Id {
 }
 
 fn opened() -> Walk {
-    let mut walk = Walk::new(3, Settings { gap: 4, transfers: 1 << 20, small_bytes: 1 << 20 });
+    let mut walk =
+        Walk::new(3, Settings { gap: 4, transfers: 1 << 20, small_bytes: 1 << 20, has_exact_streams: true });
     walk.create(1, &OPENING);
     walk
 }
@@ -158,7 +159,10 @@ fn opening_of_a_library_within_one_of_the_program_is_none_of_its_own() {
     let below = Opening { layer: Layer::Posix, is_nested: true, ..OPENING };
     // A rank of ROMIO opens twice, to make the file and to access it; the others once.
     let openings = [1, 2].map(|times| {
-        let mut walk = Walk::new(3, Settings { gap: 4, transfers: 1 << 20, small_bytes: 1 << 20 });
+        let mut walk = Walk::new(
+            3,
+            Settings { gap: 4, transfers: 1 << 20, small_bytes: 1 << 20, has_exact_streams: true },
+        );
         for handle in 0..times {
             walk.create(10 + handle, &below);
         }
@@ -247,7 +251,8 @@ fn what_cannot_be_is_found_and_survived() {
 
 #[test]
 fn offsets_of_unknown_views_are_taken_as_consecutive() {
-    let mut walk = Walk::new(0, Settings { gap: 4, transfers: 0, small_bytes: 1 << 20 });
+    let mut walk =
+        Walk::new(0, Settings { gap: 4, transfers: 0, small_bytes: 1 << 20, has_exact_streams: true });
     walk.create(1, &Opening { has_views: false, ..OPENING });
     for at in 0..12 {
         walk.begin(
@@ -263,7 +268,8 @@ fn offsets_of_unknown_views_are_taken_as_consecutive() {
 
 #[test]
 fn operation_that_never_completes_holds_a_bounded_number_of_others() {
-    let mut walk = Walk::new(0, Settings { gap: 4, transfers: 0, small_bytes: 1 << 20 });
+    let mut walk =
+        Walk::new(0, Settings { gap: 4, transfers: 0, small_bytes: 1 << 20, has_exact_streams: true });
     walk.create(1, &OPENING);
     let never = Id { number: 7, ..id(1) };
     walk.begin(never, &BEGIN);
@@ -374,4 +380,21 @@ fn time_in_calls_that_complete_non_blocking_operations_is_told_apart() {
     let calls = walk.finish().facts[&7].calls;
     let expected = (18 + 20 + 10 + 5, 8 + 10 + 5, 10 + 5);
     assert_eq!((calls.non_blocking_time, calls.awaited_time, calls.completing_time), expected);
+}
+
+#[test]
+fn streams_are_buffered_but_for_what_is_written_and_recorded_as_it_goes_to_the_system() {
+    for has_exact_streams in [true, false] {
+        let settings = Settings { gap: 4, transfers: 1 << 20, small_bytes: 1 << 20, has_exact_streams };
+        let mut walk = Walk::new(3, settings);
+        walk.create(1, &Opening { layer: Layer::Isoc, ..OPENING });
+        walk.create(2, &Opening { layer: Layer::Posix, ..OPENING });
+        for (handle, kind) in [(1, Kind::Write), (1, Kind::Read), (2, Kind::Write), (2, Kind::Read)] {
+            walk.begin(id(handle), &Begin { kind, ..BEGIN });
+            walk.complete(id(handle), 1, Some(8));
+        }
+        let walked = walk.finish();
+        let found: Vec<bool> = walked.transfers[&7].iter().map(|it| it.is_buffered).collect();
+        assert_eq!(found, [!has_exact_streams, true, false, false]);
+    }
 }

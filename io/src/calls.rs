@@ -50,6 +50,12 @@ pub struct Calls {
     pub flush_time: u64,
     /// Writes behind which the file was flushed before the next operation on it.
     pub flushed: u64,
+    /// Those of them that more writes of the same opening follow: what a flush at the end would do as well.
+    #[serde(default)]
+    pub early_flushes: u64,
+    /// Time of the calls that flush the file behind these writes, in ticks of the clock, with waiting for others.
+    #[serde(default)]
+    pub early_flush_time: u64,
     /// All writes.
     pub writes: u64,
     /// All operations that move bytes.
@@ -80,6 +86,8 @@ impl Calls {
             (&mut self.handling_time, other.handling_time),
             (&mut self.flush_time, other.flush_time),
             (&mut self.flushed, other.flushed),
+            (&mut self.early_flushes, other.early_flushes),
+            (&mut self.early_flush_time, other.early_flush_time),
             (&mut self.writes, other.writes),
             (&mut self.transfers, other.transfers),
             (&mut self.independent_bytes, other.independent_bytes),

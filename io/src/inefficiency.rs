@@ -115,7 +115,9 @@ impl Flaw {
             Flaw::Late => {
                 ("collective operations have one rank as the last one", "to give it less to do before")
             }
-            Flaw::Syncs => ("writes have a flush behind", "to flush once, at the end"),
+            Flaw::Syncs => {
+                ("writes have a flush behind and more writes after it", "to flush once, at the end")
+            }
             Flaw::Straggler => (
                 "of the slowest rank are beyond the median of ranks",
                 "to find out what is wrong with that rank or its node",

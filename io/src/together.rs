@@ -18,6 +18,8 @@ pub struct Together {
     pub transfers: Vec<(u64, u64)>,
     /// Those that flush.
     pub flushes: Vec<(u64, u64)>,
+    /// Which of these the rank has written more of the same opening behind, by position.
+    pub early_flushes: Vec<u64>,
     /// Those that open, close or otherwise handle the file.
     pub handling: Vec<(u64, u64)>,
 }
@@ -62,6 +64,15 @@ pub(crate) fn waits(
     ranks: &BTreeMap<u32, Together>,
     which: impl Fn(&Together) -> &[(u64, u64)],
 ) -> Option<Waits> {
+    waits_in(ranks, which, |_, _| true)
+}
+
+/// The same of those calls of a rank of which it holds, by position.
+pub(crate) fn waits_in(
+    ranks: &BTreeMap<u32, Together>,
+    which: impl Fn(&Together) -> &[(u64, u64)],
+    is_counted: impl Fn(&Together, u64) -> bool,
+) -> Option<Waits> {
     let members = ranks.values().map(|it| it.members).max()?;
     if members < 2 || count(ranks.len()) != members {
         return None;
@@ -69,13 +80,14 @@ pub(crate) fn waits(
     let mut all = Waits::default();
     let operations = ranks.values().map(|it| which(it).len()).min()?;
     for at in 0..operations {
+        let is_counted = |rank: &u32| is_counted(&ranks[rank], count(at));
         let calls = || ranks.iter().map(|(rank, it)| (*rank, which(it)[at]));
         // The lowest rank of those that come last.
         let (last, (latest, _)) = calls().rev().max_by_key(|(_, (begin, _))| *begin)?;
         let mut waited = 0;
         for (rank, (begin, end)) in calls() {
             // Who has left before the last one came has not waited for it.
-            if begin < latest && end >= latest {
+            if begin < latest && end >= latest && is_counted(&rank) {
                 add(all.waiting.entry(rank).or_default(), latest - begin);
                 add(&mut waited, latest - begin);
             }

@@ -9,7 +9,7 @@ use crate::beneath::Requests;
 use crate::calls::{Call, Purpose};
 use crate::finding::Finding;
 use crate::in_flight::InFlight;
-use crate::numbers::{moved, offset, times};
+use crate::numbers::{count, moved, offset, times};
 use crate::operation::Operation;
 use crate::pointer::advanced;
 use crate::records::{Begin, Id, Opening, Request, Settings, Walked, Whence};
@@ -21,7 +21,7 @@ use crate::view::{Pieces, SetView, View};
 
 mod state;
 
-use state::{Description, Descriptions, File, Handle, Opened, Pending, State};
+use state::{Description, Descriptions, File, Flushed, Handle, Opened, Pending, State};
 
 /// Most operations of a file that wait for one that began before them: if there are more, that one is taken for one that never
 /// completes.
@@ -201,7 +201,10 @@ impl Walk {
         let Some(Handle { file, .. }) = self.handle(handle) else { return };
         if let Some(file) = self.files.get_mut(file) {
             file.facts.flushes += 1;
-            file.facts.calls.flushed += u64::from(std::mem::take(&mut file.is_last_written));
+            if let Some(opening) = file.unflushed.take() {
+                file.facts.calls.flushed += 1;
+                file.flushed = Some(Flushed { opening, time: 0, together: Vec::new() });
+            }
             match file.pending.back_mut() {
                 Some(last) => last.is_flushed = true,
                 None => file.stream.flush(),
@@ -223,7 +226,16 @@ impl Walk {
         let Some(file) = self.files.get_mut(handle.file) else { return };
         let is_late = begin.begin < file.last;
         file.last = file.last.max(begin.begin);
-        file.is_last_written = begin.kind == Kind::Write;
+        file.unflushed = (begin.kind == Kind::Write).then_some(description.opening);
+        // The last flush of an opening is as it should be. Whether one is that is known when more is written, or nothing is.
+        if let Some(early) = file.flushed.take_if(|flushed| file.unflushed == Some(flushed.opening)) {
+            let calls = &mut file.facts.calls;
+            calls.early_flushes += 1;
+            calls.early_flush_time = calls.early_flush_time.saturating_add(early.time);
+            for (handle, position) in early.together {
+                self.walked.together.entry(handle).and_modify(|it| it.early_flushes.push(position));
+            }
+        }
         if let Some(opened) = file.opened_by(description.opening) {
             opened.is_used = true;
         }
@@ -246,7 +258,7 @@ impl Walk {
             end: begin.begin,
             caller: begin.caller,
         };
-        let position = file.before + crate::numbers::count(file.pending.len());
+        let position = file.before + count(file.pending.len());
         file.pending.push_back(Pending {
             operation,
             requested: begin.requested,
@@ -359,7 +371,12 @@ impl Walk {
         let calls = &mut file.facts.calls;
         match call.purpose {
             Purpose::Transfers | Purpose::TransfersTogether => {}
-            Purpose::Flushes => calls.flush_time = calls.flush_time.saturating_add(time),
+            Purpose::Flushes => {
+                calls.flush_time = calls.flush_time.saturating_add(time);
+                if let Some(flushed) = &mut file.flushed {
+                    flushed.time = flushed.time.saturating_add(time);
+                }
+            }
             Purpose::Seeks | Purpose::Handles | Purpose::OpensOrCloses => {
                 calls.handling += 1;
                 calls.handling_time = calls.handling_time.saturating_add(time);
@@ -375,7 +392,12 @@ impl Walk {
         {
             let list = match call.purpose {
                 Purpose::TransfersTogether => &mut together.transfers,
-                Purpose::Flushes => &mut together.flushes,
+                Purpose::Flushes => {
+                    if let Some(flushed) = &mut file.flushed {
+                        flushed.together.push((call.handle, count(together.flushes.len())));
+                    }
+                    &mut together.flushes
+                }
                 _ => &mut together.handling,
             };
             list.push((call.begin, call.end.max(call.begin)));

@@ -81,8 +81,9 @@ fn openings_without_transfers_are_for_nothing() {
 
 #[test]
 fn file_that_is_flushed_behind_each_write_is_told() {
-    let line = "100 % of 80 writes have a flush behind";
-    check("syncs", Flaw::Syncs, line, |it| (it.concerned, it.of) == (80, 80));
+    // Behind the last one of each rank there may be one.
+    let line = "95 % of 80 writes have a flush behind and more writes after it";
+    check("syncs", Flaw::Syncs, line, |it| (it.concerned, it.of) == (76, 80));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::facts::FileFacts;
 use crate::json::FileEntry;
 use crate::numbers::sum;
 use crate::observed::Observed;
-use crate::together::{Waits, waits};
+use crate::together::{Together, Waits, waits, waits_in};
 
 /// What ranks do to the files of a family.
 #[derive(Clone, Default, Debug)]
@@ -58,6 +58,8 @@ pub(crate) fn of_families<'a>(
         };
         leave_out(waits(ranks, |it| &it.handling), |calls| &mut calls.handling_time);
         leave_out(waits(ranks, |it| &it.flushes), |calls| &mut calls.flush_time);
+        let is_early = |it: &Together, at: u64| it.early_flushes.binary_search(&at).is_ok();
+        leave_out(waits_in(ranks, |it| &it.flushes, is_early), |calls| &mut calls.early_flush_time);
         waits(ranks, |it| &it.transfers).iter().for_each(|found| of.waits.merge(found));
     }
     all
@@ -70,13 +72,23 @@ mod tests {
 
     #[test]
     fn sums_of_a_family_have_no_waiting_for_others() {
-        let calls = |flush_time| Calls { flush_time, handling: 1, handling_time: 5, ..Calls::default() };
-        let together = |flushes| Together { file: 7, members: 2, flushes, ..Together::default() };
+        let calls = |flush_time| {
+            // All but the last one of 9 ticks.
+            let early_flush_time = if flush_time > 9 { flush_time - 9 } else { 0 };
+            Calls { flush_time, early_flush_time, handling: 1, handling_time: 5, ..Calls::default() }
+        };
+        let together = |flushes: [(u64, u64); 2]| Together {
+            file: 7,
+            members: 2,
+            flushes: flushes.into(),
+            early_flushes: vec![0],
+            ..Together::default()
+        };
         let observed = Observed {
-            calls: BTreeMap::from([((7, 0), calls(10)), ((7, 1), calls(3)), ((8, 1), calls(1))]),
+            calls: BTreeMap::from([((7, 0), calls(19)), ((7, 1), calls(4)), ((8, 1), calls(1))]),
             together: BTreeMap::from([(
                 3,
-                BTreeMap::from([(0, together(vec![(0, 10)])), (1, together(vec![(8, 11)]))]),
+                BTreeMap::from([(0, together([(0, 10), (20, 29)])), (1, together([(8, 11), (25, 26)]))]),
             )]),
             ..Observed::default()
         };
@@ -93,7 +105,9 @@ mod tests {
         assert_eq!(all["a"].facts.opens, 7);
         let flushes =
             |name| all[name].ranks.iter().map(|(rank, it)| (*rank, it.flush_time)).collect::<Vec<_>>();
-        assert_eq!((flushes("a"), flushes("b")), (vec![(0, 2), (1, 3)], vec![(1, 1)]));
-        assert_eq!((all["a"].all(|it| it.handling), all["a"].most(|it| it.flush_time)), (2, 3));
+        assert_eq!((flushes("a"), flushes("b")), (vec![(0, 6), (1, 4)], vec![(1, 1)]));
+        // Waiting in the last one is none of the others'.
+        assert_eq!(all["a"].all(|it| it.early_flush_time), 2);
+        assert_eq!((all["a"].all(|it| it.handling), all["a"].most(|it| it.flush_time)), (2, 6));
     }
 }

@@ -5,10 +5,10 @@ use super::{Flaw, Inefficiency, share_of};
 use crate::numbers::to_f64;
 use crate::thresholds::Thresholds;
 
-/// Whether files of a family are flushed too often.
+/// Whether files of a family are flushed too often: a flush that no more writes of the same opening follow is as it should be.
 pub(crate) fn syncs(name: &str, of: &OfFamily, run: u64, limits: &Thresholds) -> Option<Inefficiency> {
-    let (flushed, writes) = (of.all(|it| it.flushed), of.all(|it| it.writes));
-    let cost = share_of(of.most(|it| it.flush_time), run);
+    let (flushed, writes) = (of.all(|it| it.early_flushes), of.all(|it| it.writes));
+    let cost = share_of(of.most(|it| it.early_flush_time), run);
     let is_often = to_f64(flushed) > limits.sync_share * to_f64(writes);
     let is_told = cost > 0.0 && cost >= limits.cost && (cost >= limits.sync_time || is_often);
     is_told.then(|| Inefficiency::new(Flaw::Syncs, name, (flushed, writes), cost))
@@ -84,10 +84,18 @@ mod tests {
     }
 
     #[test]
-    fn flushes_are_told_by_their_time_or_if_most_writes_have_one_behind() {
-        let calls = |flushed, flush_time| Calls { flushed, flush_time, writes: 10, ..Calls::default() };
-        let told = |flushed, time, limits: &Thresholds| {
-            let family = family(&[calls(flushed, time), calls(0, 0)]);
+    fn flushes_before_more_writes_are_told_by_their_time_or_if_most_writes_have_one_behind() {
+        let calls = |early_flushes, early_flush_time| Calls {
+            // There is one behind the last write, too, which takes long.
+            flushed: early_flushes + 1,
+            flush_time: early_flush_time + 500,
+            early_flushes,
+            early_flush_time,
+            writes: 10,
+            ..Calls::default()
+        };
+        let told = |early, time, limits: &Thresholds| {
+            let family = family(&[calls(early, time), calls(0, 0)]);
             numbers(syncs("f", &family, 1000, limits))
         };
         let defaults = Thresholds::default();

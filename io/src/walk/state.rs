@@ -83,10 +83,22 @@ pub(super) struct File {
     pub(super) beneath: Vec<Beneath>,
     /// By number of the opening, from 1 on.
     pub(super) opened: Vec<Opened>,
-    /// Whether the operation that began last is a write that was not flushed.
-    pub(super) is_last_written: bool,
+    /// The opening of the operation that began last, if that is a write that was not flushed.
+    pub(super) unflushed: Option<u64>,
+    /// What was flushed last, if no more of that opening was written since.
+    pub(super) flushed: Option<Flushed>,
     /// When the call was entered that completed a non-blocking operation last, and how far its time was counted.
     pub(super) completing: Option<(u64, u64)>,
+}
+
+/// A write behind which the file was flushed.
+#[derive(Clone, Debug)]
+pub(super) struct Flushed {
+    pub(super) opening: u64,
+    /// Ticks of the calls that flush.
+    pub(super) time: u64,
+    /// Those of them that are collective: the handle, and the position among those of it.
+    pub(super) together: Vec<(u64, u64)>,
 }
 
 /// What is done by an opening.
@@ -111,7 +123,8 @@ impl File {
             transfers,
             beneath: Vec::new(),
             opened: Vec::new(),
-            is_last_written: false,
+            unflushed: None,
+            flushed: None,
             completing: None,
         }
     }

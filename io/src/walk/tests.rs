@@ -383,6 +383,22 @@ fn time_in_calls_that_complete_non_blocking_operations_is_told_apart() {
 }
 
 #[test]
+fn flush_behind_which_nothing_more_of_the_opening_is_written_is_none_that_is_early() {
+    let mut walk = opened();
+    walk.create(2, &OPENING);
+    for (handle, times) in [(1, (0, 5)), (1, (10, 13)), (1, (20, 40)), (2, (50, 90))] {
+        transfer(&mut walk, handle, 8);
+        walk.flush(handle);
+        walk.call(&Call { handle, ..call(Purpose::Flushes, 0, times) });
+    }
+    let walked = walk.finish();
+    let Calls { flushed, early_flushes, flush_time, early_flush_time, .. } = walked.facts[&7].calls;
+    assert_eq!((flushed, early_flushes, flush_time, early_flush_time), (4, 2, 68, 8));
+    let early = |handle| walked.together[&handle].early_flushes.clone();
+    assert_eq!((early(1), early(2)), (vec![0, 1], vec![]));
+}
+
+#[test]
 fn streams_are_buffered_but_for_what_is_written_and_recorded_as_it_goes_to_the_system() {
     for has_exact_streams in [true, false] {
         let settings = Settings { gap: 4, transfers: 1 << 20, small_bytes: 1 << 20, has_exact_streams };

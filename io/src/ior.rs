@@ -124,6 +124,11 @@ pub fn commands(phase: &Phase, reads_others: bool) -> (Vec<Command>, Vec<String>
         if access.layer == Layer::Isoc {
             remarks.insert("buffered in the program: reproduced without the buffer".to_owned());
         }
+        // T_MD is of reads and writes alone (io.md 4.7), what IOR measures with these options is not.
+        if access.kind == Kind::Write && phase.flushes != Flushes::None {
+            let option = if phase.flushes == Flushes::Each { "-Y" } else { "-e" };
+            remarks.insert(format!("IOR times the flushes of {option}, t_md is without them"));
+        }
         commands.push(Command {
             is_mpi: access.layer == Layer::Mpi,
             kind: access.kind,
@@ -144,7 +149,33 @@ pub fn commands(phase: &Phase, reads_others: bool) -> (Vec<Command>, Vec<String>
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::files::Files;
+    use crate::phase::phases;
+    use crate::stream::Stream;
+    use crate::tests::write;
+
+    #[test]
+    fn flushes_that_the_line_has_and_the_time_of_the_phase_has_not_are_remarked() {
+        let files = || Files::new(vec!["out".to_owned()], &BTreeMap::from([(0, BTreeSet::from([0]))]));
+        let made = |flushed: [bool; 2]| {
+            let mut stream = Stream::new(0, 0, 4);
+            for (at, is_flushed) in (0..).zip(flushed) {
+                stream.push(write(at, 4096 * at, 4096));
+                if is_flushed {
+                    stream.flush();
+                }
+            }
+            let (commands, remarks) = commands(&phases(stream.finish(), &files())[0], false);
+            (commands[0].flushes, remarks)
+        };
+        let remark = |option| vec![format!("IOR times the flushes of {option}, t_md is without them")];
+        assert_eq!(made([false, true]), (Flushes::Some, remark("-e")));
+        assert_eq!(made([true, true]), (Flushes::Each, remark("-Y")));
+        assert_eq!(made([false, false]), (Flushes::None, Vec::new()));
+    }
 
     #[test]
     fn options_and_hints_are_those_of_the_phase() {

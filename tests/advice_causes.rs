@@ -198,7 +198,7 @@ fn ranks_are_compared_in_functions_with_enough_samples() {
     let file = of_script(&work_behind_calls(3), &[]);
     let found = file.advice.iter().find(|it| it.rule == "work/static").unwrap();
     assert_eq!(found.place.path, "prog/main/work");
-    assert!(file.not_evaluated.is_empty(), "{:?}", file.not_evaluated);
+    assert!(file.not_evaluated.iter().all(|it| it.rule != "work/static"), "{:?}", file.not_evaluated);
     // Those that are a third of the time in it have no sample of it.
     let file = of_script(&work_behind_calls(2), &[]);
     assert!(file.advice.iter().all(|it| !it.rule.starts_with("work/")), "{:?}", file.advice);

@@ -201,7 +201,8 @@ mod tests {
         let nodes: Vec<(u32, OfNode)> = (5..).zip(nodes.iter().map(|work| of(work))).collect();
         let work = nodes.iter().map(|(_, of)| of.work).sum();
         let sum = Sum { work, ..Sum::default() };
-        let culprit = Culprit { path: ReportPath::new(3), sum, of_ranks: 4, balance: 7 };
+        let (of_ranks, balance, is_comparable) = (4, 7, true);
+        let culprit = Culprit { path: ReportPath::new(3), sum, of_ranks, balance, is_comparable };
         row(&culprit, 1, &nodes, 2 * i128::from(work))
     }
 

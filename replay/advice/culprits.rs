@@ -28,6 +28,8 @@ pub(super) struct Culprit {
     pub of_ranks: u32,
     /// What is saved on the critical path if all ranks take the mean: G_bal (advice 3.1).
     pub balance: Ticks,
+    /// Whether its time at ranks can be compared. Samples are random, and what has too few may be time of another function.
+    pub is_comparable: bool,
 }
 
 impl Culprit {
@@ -101,11 +103,13 @@ pub(super) fn find(
     }
     let told = share(exchange, saved.iter().map(|ticks| ticks.cast_unsigned()).collect())?;
     let of_ranks = u32::try_from(span.ranks).unwrap_or(u32::MAX);
+    let has_samples = known.paths.all().any(|path| sums.of(path).samples_of_most > 0);
     let culprit = |(at, &path): (usize, &ReportPath)| Culprit {
         path,
         sum: *sums.of(path),
         of_ranks,
         balance: told.iter().map(|words| words[at].cast_signed()).sum(),
+        is_comparable: !has_samples || sums.of(path).samples_of_most >= amount(COMPARABLE),
     };
     Ok(chosen.iter().enumerate().map(culprit).collect())
 }
@@ -114,12 +118,6 @@ pub(super) fn find(
 const COMPARING: [&str; 5] =
     ["work/dynamic", "work/few-ranks", "work/growing", "work/one-rank", "work/static"];
 
-/// Whether the time of ranks in it can be compared. Samples are random, and what has too few may be time of another function.
-fn is_comparable(tools: &Tools<'_>, culprit: &Culprit) -> bool {
-    let has_samples = tools.trace.longest_gap() != Ticks::MAX;
-    !has_samples || culprit.sum.samples_of_most >= amount(COMPARABLE)
-}
-
 /// Rules that say nothing of a function that costs a hundredth of all time, `all`, or more, as it has too few samples; and why.
 pub(super) fn not_compared(
     tools: &Tools<'_>,
@@ -127,7 +125,7 @@ pub(super) fn not_compared(
     culprits: &[Culprit],
     all: i128,
 ) -> Vec<(String, String)> {
-    let matters = |it: &&Culprit| i128::from(it.sum.cost) >= (all / 100).max(1) && !is_comparable(tools, it);
+    let matters = |it: &&Culprit| i128::from(it.sum.cost) >= (all / 100).max(1) && !it.is_comparable;
     let Some(culprit) = culprits.iter().filter(matters).max_by_key(|it| it.sum.cost) else {
         return Vec::new();
     };
@@ -146,7 +144,6 @@ pub(super) struct CulpritRow {
     region: u32,
     is_master: bool,
     is_serial: bool,
-    is_comparable: bool,
     when: When,
     /// Of time preempted, blocked; `None` if the trace does not tell it.
     off: [Option<OffExcess>; 2],
@@ -251,7 +248,7 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
             name: "comparable",
             kind: Type::Bool,
             about: "whether its time at ranks can be compared: where samples tell functions apart, the rank with most of it has 25 or more",
-            of: Of::Flag(|it| it.is_comparable),
+            of: Of::Flag(|it| it.culprit.is_comparable),
         },
         Field {
             name: "preempted",
@@ -341,7 +338,6 @@ pub(super) fn rows(
         culprit,
         when,
         is_serial,
-        is_comparable: is_comparable(tools, &culprit),
         region: paths.region(culprit.path),
         is_master: masters.contains(&culprit.sum.rank.into()),
         off: [0, 1].map(|kind| culprit.off_excess(kind).filter(|_| tells_off)),

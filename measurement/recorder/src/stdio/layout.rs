@@ -72,7 +72,10 @@ impl File {
         let between = |from, to| load(to).wrapping_sub(load(from)) as u64;
         let room = between(&data.buffer_begin, &data.buffer_end)
             .saturating_sub(between(&data.write_begin, &data.write_at));
-        bytes <= room && data.flags.load(Ordering::Relaxed) & (LINE_BUFFERED | UNBUFFERED) == 0
+        // What fills a buffer that nothing was put into yet goes past it.
+        let is_full = || between(&data.write_at, &data.write_end) == bytes;
+        (bytes < room || bytes == room && is_full())
+            && data.flags.load(Ordering::Relaxed) & (LINE_BUFFERED | UNBUFFERED) == 0
     }
 
     /// Whether so many bytes that are read are in the buffer.
@@ -201,6 +204,29 @@ mod tests {
         let stream = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
         assert!(!stream.is_null());
         stream
+    }
+
+    #[test]
+    fn what_fills_a_buffer_stays_there_only_if_it_was_in_use() {
+        let path = std::env::temp_dir().join(format!("replay-fills-{}", std::process::id()));
+        let stream = open(&path, c"w");
+        let (mut buffer, bytes) = ([0_u8; 4096], [0_u8; 4096]);
+        // SAFETY: the stream is open until the end of the block, and the buffer is there as long.
+        unsafe {
+            libc::setvbuf(stream, buffer.as_mut_ptr().cast(), libc::_IOFBF, buffer.len());
+            let file = File::at(stream as usize);
+            let write = |count: usize| {
+                let (is_taken, before) = (file.takes(count as u64), file.look().pending);
+                assert_eq!(libc::fwrite(bytes.as_ptr().cast(), 1, count, stream), count);
+                assert_eq!(is_taken, file.look().pending == before + count as u64, "{count}");
+                is_taken
+            };
+            assert_eq!([4096, 4096, 1, 4095, 2].map(write), [false, true, false, true, false]);
+            libc::rewind(stream);
+            assert_eq!([4096, 100].map(write), [false, true]);
+            libc::fclose(stream);
+        }
+        std::fs::remove_file(path).unwrap();
     }
 
     #[test]

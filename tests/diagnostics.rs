@@ -34,9 +34,10 @@ fn check(finished: &Finished, workers: &[(usize, usize)]) {
     }
     let processes = workers.iter().filter(|(_, thread)| *thread == 0).count();
     assert_eq!(count(closed), (PHASES.len() - 1) * workers.len() + processes, "{}", finished.stderr);
-    for (text, expected) in
-        [("replay: analysis options=", processes), ("replay::job: processes assigned", workers.len())]
-    {
+    for (text, expected) in [
+        ("replay: analysis options=", processes),
+        ("replay::job::pipeline: processes assigned", workers.len()),
+    ] {
         assert_eq!(count(text), expected, "{text}\n{}", finished.stderr);
     }
 }

@@ -188,7 +188,7 @@ fn few_writes_of_all_ranks_are_left_as_they_are() {
 fn function_behind_several_calls_is_said_once_where_most_of_it_is() {
     let file = of_script(&work_behind_calls(0), &[]);
     let found = file.advice.iter().find(|it| it.rule == "work/static").unwrap();
-    assert_eq!((found.place.path.as_str(), found.place.line.as_deref()), ("prog/main", Some("main.c:2")));
+    assert_eq!((found.place.path.as_str(), found.place.line.as_deref()), ("prog/main", Some("prog.c:2")));
     let again = file.advice.iter().flat_map(|it| &it.also).filter(|it| it.rule == "work/static");
     assert_eq!(again.count(), 0);
 }

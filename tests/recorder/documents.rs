@@ -57,6 +57,7 @@ fn install(home: &Path) {
     }
     symlink(project("measurement/include"), prefix.join("include/replay")).unwrap();
     symlink(project("tests/programs/tutorial"), prefix.join("share/replay/tutorial")).unwrap();
+    symlink(project("tests/archives"), prefix.join("share/replay/archives")).unwrap();
 }
 
 /// Runs the commands of a page one after the other in one shell; returns what each has printed.

@@ -345,6 +345,7 @@ fn rank_whose_files_are_gone_is_lost_in_words_status_and_report() {
         assert!(finished.stderr.contains(said), "{}", finished.stderr);
         assert!(!finished.stderr.contains("nothing that was recorded is lost"), "{}", finished.stderr);
         assert_eq!(archive::refusal(&copied), None);
+        analyze(&copied, &subject.folder).expect_success();
         let found = findings(&copied);
         let count = |name: &str| found.iter().find(|found| found.0 == name).map(|found| found.2);
         assert_eq!(count("lost events"), Some(1), "{gone:?}: {found:?}");

@@ -74,7 +74,7 @@ mod tests {
     fn sums_of_a_family_have_no_waiting_for_others() {
         let calls = |flush_time| {
             // All but the last one of 9 ticks.
-            let early_flush_time = if flush_time > 9 { flush_time - 9 } else { 0 };
+            let early_flush_time = u64::saturating_sub(flush_time, 9);
             Calls { flush_time, early_flush_time, handling: 1, handling_time: 5, ..Calls::default() }
         };
         let together = |flushes: [(u64, u64); 2]| Together {

@@ -366,7 +366,7 @@ fn walk_on<'t>(
                 streams.push(stream::Stream::new(archive, trace, location, thread, file, times));
                 continue;
             }
-            Content::Nothing => {}
+            Content::Nothing => stream::check_end(thread, &mut state),
             Content::Lost(finding, text) => stream::miss(*finding, text, location, thread, &mut state),
         }
         if thread == 0 {

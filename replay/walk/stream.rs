@@ -73,6 +73,20 @@ pub(super) fn miss(
     }
 }
 
+/// Adds what the recorder says of the end of a thread's events.
+#[cold]
+pub(super) fn check_end(thread: usize, state: &mut ProcessWalk<'_>) {
+    let trace = state.trace;
+    let location = &trace.definitions.locations[trace.locations[state.location(thread)].definition];
+    if let Some(why) = &location.unfinished {
+        state.find(Finding::Unfinished, thread, || why);
+    }
+    if let Some(lost) = &location.lost {
+        state.find(Finding::LostEvents, thread, || lost);
+        state.lose(thread);
+    }
+}
+
 /// Loads id mappings and clock offsets (local definitions); these are empty if no location has such a file.
 /// If the file is missing, only the first and last location are probed, to save a stat for each location.
 fn local_definitions(
@@ -254,7 +268,7 @@ impl<'a> Stream<'a> {
             }
             Ok(None) => {
                 self.check_count(state);
-                self.check_end(state);
+                check_end(self.thread, state);
                 self.end(state);
                 None
             }
@@ -280,20 +294,6 @@ impl<'a> Stream<'a> {
         if self.promised != 0 && self.read != self.promised {
             let (read, promised) = (self.read, self.promised);
             state.find(Finding::EventCount, self.thread, || format!("{read} events, {promised} defined"));
-        }
-    }
-
-    /// Adds what the recorder says of the end of its events.
-    #[cold]
-    fn check_end(&self, state: &mut ProcessWalk<'_>) {
-        let trace = state.trace;
-        let location = &trace.definitions.locations[trace.locations[state.location(self.thread)].definition];
-        if let Some(why) = &location.unfinished {
-            state.find(Finding::Unfinished, self.thread, || why);
-        }
-        if let Some(lost) = &location.lost {
-            state.find(Finding::LostEvents, self.thread, || lost);
-            state.lose(self.thread);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Defects of global definitions: missing, repeated, or contradictory.
 
-use model::{GroupType, LocationType, RegionRole};
-use otf2::Definition;
-use replay::findings::Finding::UndefinedClock;
+use model::{GroupType, LocationType, RegionRole, recording};
+use otf2::{Definition, Value};
+use replay::findings::Finding::{LostEvents, UndefinedClock, Unfinished};
 
 use super::Make::{Definitions, Script};
 use super::Outcome::{Findings, Harmless, Message};
@@ -14,6 +14,13 @@ const FILE: &str = "traces.def";
 /// Removes the definitions of some kinds.
 fn remove(definitions: &mut Vec<Definition<'static>>, names: &[&str]) {
     definitions.retain(|definition| !names.contains(&definition.name()));
+}
+
+/// Gives a location a property that tells why.
+fn say(definitions: &mut Vec<Definition<'static>>, property: &'static [u8]) {
+    definitions.push(Definition::String { reference: 50, string: property });
+    definitions.push(Definition::String { reference: 51, string: b"killed" });
+    definitions.push(Definition::LocationProperty { location: 1, name: 50, value: Value::string(51) });
 }
 
 pub(super) const SECTION: Section = Section {
@@ -91,6 +98,16 @@ pub(super) const SECTION: Section = Section {
             defect: "a process has no location",
             make: Definitions(|definitions| definitions.push(process(7, 0))),
             outcome: Harmless("it has no events"),
+        },
+        Row {
+            defect: "the recorder says that it has lost events of a location",
+            make: Definitions(|definitions| say(definitions, recording::LOST.as_bytes())),
+            outcome: Findings(&[LostEvents]),
+        },
+        Row {
+            defect: "the recorder says that a process has no end",
+            make: Definitions(|definitions| say(definitions, recording::UNFINISHED.as_bytes())),
+            outcome: Findings(&[Unfinished]),
         },
         Row {
             defect: "a string is defined twice, the same",

@@ -175,8 +175,8 @@ impl Transfers {
         Transfers { rank, most, ..Transfers::default() }
     }
 
-    /// Adds one of this rank, which has moved these pieces of the file; none if nobody knows where it lies. See
-    /// [`Transfer::is_buffered`].
+    /// Adds one of this rank, which has moved these pieces of the file; none if nobody knows where it lies. `is_buffered` says that a
+    /// stream has counted it, so that it is unknown where the requests of the system began.
     pub fn push(&mut self, operation: &Operation, pieces: &[(u64, u64)], is_buffered: bool) {
         let Operation { opening, begin, end, size, caller, access, .. } = *operation;
         let is_read = access.kind == Kind::Read;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use new_directory::{NewDirectory, Replacing};
+use new_directory::{ANCHOR, NewDirectory, Replacing};
 use otf2::{Anchor, ArchiveWriter, ByteOrder};
 use tracing::debug;
 
@@ -17,9 +17,6 @@ use crate::remarks::Remarks;
 use crate::row::Names;
 use crate::text::{Kind, Lines, Opened};
 use crate::trace::Trace;
-
-/// The anchor of the archive.
-const ANCHOR: &str = "traces.otf2";
 
 /// The files of a trace, with their names for messages.
 pub struct Sources<'a> {

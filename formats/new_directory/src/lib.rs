@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The anchor of an archive, by which a directory is known to be an experiment.
-const ANCHOR: &str = "traces.otf2";
+/// The name of an anchor, by which a directory is known to be an experiment.
+pub const ANCHOR: &str = "traces.otf2";
 
 /// Directories to remove if a signal ends the process.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -65,21 +65,25 @@ impl NewDirectory {
     ) -> Result<NewDirectory, Error> {
         let replaces = replacing.is_some_and(|replacing| replacing.is_wanted);
         if let Ok(there) = path.symlink_metadata() {
-            let is_experiment = || there.is_dir() && path.join(ANCHOR).exists();
-            let message = match replacing {
-                None => format!("there is something of that name; choose another one with {option}"),
-                Some(Replacing { option: replaced, is_wanted: false }) => {
-                    format!(
-                        "there is something of that name; choose another one with {option}, or replace it with {replaced}"
-                    )
+            match replacing {
+                None => {
+                    let message =
+                        format_args!("there is something of that name; choose another one with {option}");
+                    return Err(Error::new(path, message));
                 }
-                Some(_) if is_experiment() => String::new(),
-                Some(Replacing { option: replaced, .. }) => format!(
-                    "{replaced} replaces experiments only, and there is no {ANCHOR} in it; choose another name with {option}"
-                ),
-            };
-            if !message.is_empty() {
-                return Err(Error::new(path, message));
+                Some(Replacing { option: force, is_wanted: false }) => {
+                    let message = format_args!(
+                        "there is something of that name; choose another one with {option}, or replace it with {force}"
+                    );
+                    return Err(Error::new(path, message));
+                }
+                Some(Replacing { option: force, .. }) if !there.is_dir() || !path.join(ANCHOR).exists() => {
+                    let message = format_args!(
+                        "{force} replaces experiments only, and there is no {ANCHOR} in it; choose another name with {option}"
+                    );
+                    return Err(Error::new(path, message));
+                }
+                Some(_) => {}
             }
         }
         let old = with_ending(path, ".old");

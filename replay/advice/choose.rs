@@ -10,7 +10,6 @@ use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::findings::Findings;
 use crate::ids::ReportPath;
-use crate::int::truncated;
 use crate::tools::Tools;
 use crate::what_if::Scenario;
 
@@ -75,7 +74,7 @@ pub(super) fn choose(
         };
         let best = left.remove(finest(&left, is_same));
         // What is replayed is of the function, wherever in it ranks were.
-        left.retain(|it| !is_same(it, &best) || it.gain < finer(best.gain));
+        left.retain(|it| !is_same(it, &best) || !saves_nearly(it, &best));
         let joint = |it: &Replayed| {
             Some(Scenario::together(&[best.candidate.scenario.as_ref()?, it.candidate.scenario.as_ref()?]))
         };
@@ -126,21 +125,21 @@ fn finest(sorted: &[Replayed], is_same: impl Fn(&Replayed, &Replayed) -> bool) -
     let best = &sorted[0];
     let is_finer = |it: &Replayed| {
         it.candidate.refines.contains(&best.candidate.rule)
-            && it.gain >= finer(best.gain)
+            && saves_nearly(it, best)
             && (it.candidate.path == best.candidate.path || it.candidate.severity >= best.candidate.severity)
     };
     let first = sorted.iter().position(is_finer).unwrap_or(0);
     let is_other =
-        |at: &usize| is_same(&sorted[*at], &sorted[first]) && sorted[*at].gain >= finer(sorted[first].gain);
-    let others = (0..sorted.len()).filter(is_other);
-    others
-        .max_by(|one, other| sorted[*one].candidate.severity.total_cmp(&sorted[*other].candidate.severity))
-        .unwrap_or(first)
+        |(_, it): &(usize, &Replayed)| is_same(it, &sorted[first]) && saves_nearly(it, &sorted[first]);
+    let others = sorted.iter().enumerate().filter(is_other);
+    let severest =
+        others.max_by(|one, other| one.1.candidate.severity.total_cmp(&other.1.candidate.severity));
+    severest.map_or(first, |(at, _)| at)
 }
 
-/// What a finer advice has to save at least, where another one saves this.
-fn finer(gain: Ticks) -> Ticks {
-    truncated(FINER * gain as f64)
+/// Whether advice saves nearly as much as the best one.
+fn saves_nearly(it: &Replayed, best: &Replayed) -> bool {
+    it.gain as f64 >= FINER * best.gain as f64
 }
 
 /// Whether something says less about the same place than what refines it.

@@ -114,28 +114,25 @@ pub(super) fn find(
     Ok(chosen.iter().enumerate().map(culprit).collect())
 }
 
-/// Rules of the program that compare the time of ranks in a function.
-const COMPARING: [&str; 5] =
-    ["work/dynamic", "work/few-ranks", "work/growing", "work/one-rank", "work/static"];
-
-/// Rules that say nothing of a function that costs a hundredth of all time, `all`, or more, as it has too few samples; and why.
+/// Says why rules that ask whether ranks can be compared are silent about a function that costs a hundredth of all time, `all`, or more:
+/// it has too few samples.
 pub(super) fn not_compared(
     tools: &Tools<'_>,
     paths: &ReportPaths,
     culprits: &[Culprit],
     all: i128,
-) -> Vec<(String, String)> {
+) -> Option<String> {
     let matters = |it: &&Culprit| i128::from(it.sum.cost) >= (all / 100).max(1) && !it.is_comparable;
-    let Some(culprit) = culprits.iter().filter(matters).max_by_key(|it| it.sum.cost) else {
-        return Vec::new();
-    };
+    let culprit = culprits.iter().filter(matters).max_by_key(|it| it.sum.cost)?;
     let region = tools.trace.region_name(paths.region(culprit.path));
-    let why = format!(
+    Some(format!(
         "rank {} has {} samples in {region}, and ranks are compared from {COMPARABLE} on; record for longer, or with more samples (--sample)",
         culprit.sum.rank, culprit.sum.samples_of_most
-    );
-    COMPARING.iter().map(|&rule| (rule.to_owned(), why.clone())).collect()
+    ))
 }
+
+/// The column that says whether ranks can be compared.
+pub(super) const COMPARABLE_COLUMN: &str = "comparable";
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -245,7 +242,7 @@ pub(super) const CULPRITS: RowTable<CulpritRow> = RowTable {
             of: Of::Flag(|it| it.is_serial),
         },
         Field {
-            name: "comparable",
+            name: COMPARABLE_COLUMN,
             kind: Type::Bool,
             about: "whether its time at ranks can be compared: where samples tell functions apart, the rank with most of it has 25 or more",
             of: Of::Flag(|it| it.culprit.is_comparable),

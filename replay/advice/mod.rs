@@ -65,7 +65,7 @@ use by_node::BY_NODE;
 use calls::CALLS;
 use candidates::Candidate;
 pub use collector::Collector;
-use culprits::CULPRITS;
+use culprits::{COMPARABLE_COLUMN, CULPRITS};
 pub(crate) use files::reads_files;
 use late_sends::LATE_SENDS;
 use masters::MASTERS;
@@ -232,9 +232,10 @@ pub fn find(
     let too_many = outcome.with_too_many_groups.iter().map(|&rule| (rule, "too many groups".to_owned()));
     let unjudged = outcome.not_evaluated.iter().map(|it| (it.rule, it.reason.clone())).chain(too_many);
     let unjudged = unjudged.chain(of_events);
-    let unjudged = unjudged.map(|(rule, why)| (rules.rules()[rule].id().to_owned(), why));
     let not_compared = culprits::not_compared(tools, known.paths, &culprits, bounds.all);
-    let unjudged = unjudged.chain(not_compared).collect();
+    let comparing = rules.reading(CULPRITS.name, COMPARABLE_COLUMN);
+    let unjudged = unjudged.chain(comparing.filter_map(|rule| Some((rule, not_compared.clone()?))));
+    let unjudged = unjudged.map(|(rule, why)| (rules.rules()[rule].id().to_owned(), why)).collect();
     // Gains of work that is shared are bounded by what that saves, be it outside of MPI or in calls.
     culprits.extend(waited_for);
     let candidates =

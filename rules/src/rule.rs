@@ -52,6 +52,15 @@ impl Rules {
         }
         columns.into_iter().collect()
     }
+
+    /// Rules over the table of this name that read its column of that name, by position in [`Self::rules`].
+    pub fn reading(&self, table: &str, column: &str) -> impl Iterator<Item = usize> {
+        let reads = move |rule: &Rule| {
+            let of = &self.schema.tables[rule.over.table];
+            of.name == table && rule.columns().iter().any(|&at| of.columns[at].name == column)
+        };
+        self.rules.iter().enumerate().filter(move |(_, rule)| reads(rule)).map(|(at, _)| at)
+    }
 }
 
 impl Rules {

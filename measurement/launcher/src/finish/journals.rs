@@ -4,7 +4,6 @@
 //! missing, and no number in it is trusted: contradictions are passed over with a notice.
 
 use super::notices::Notices;
-use super::run::STOPPED;
 use crate::Error;
 use recording::counters::MOST;
 use recording::energy::EnergyReading;
@@ -20,6 +19,9 @@ use std::path::Path;
 
 /// Upper bound of the size of a world, beyond that of any machine; a larger one is damage.
 const LARGEST_WORLD: u32 = 1 << 24;
+
+/// What is said of a process that went on without being recorded; the cause is behind it.
+pub(super) const STOPPED: &str = "not recorded any more";
 
 /// A thread, according to the journal of its process.
 #[derive(Clone, Default, Debug)]

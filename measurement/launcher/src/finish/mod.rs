@@ -239,10 +239,10 @@ fn complete(
     run.copied = still_running.map(|(place, _)| layout::rank_and_thread(place.reference).0).collect();
     run.clock.extend(run.places.iter().zip(&copied).filter_map(|(place, copied)| place.process.zip(*copied)));
     records::settle(directory, &run, wanted, &copied, &mut events, &mut notices)?;
-    let counts: Vec<u64> = events.iter().map(|events| events.count).collect();
     define(directory, &run, wanted, &events, !notices.has_losses())?;
     debug!(?directory, records = ?wanted, "archive complete");
-    Ok(Summary { events: counts.iter().sum(), bytes: bytes(directory), ..run.summary(directory, &notices) })
+    let count = events.iter().map(|events| events.count).sum();
+    Ok(Summary { events: count, bytes: bytes(directory), ..run.summary(directory, &notices) })
 }
 
 /// Completes all event files.

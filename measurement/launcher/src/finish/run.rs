@@ -2,7 +2,7 @@
 
 use super::energy::Energy;
 use super::events::EventFileSummary;
-use super::journals::{Process, Thread};
+use super::journals::{Process, STOPPED, Thread};
 use super::notices::Notices;
 use super::{
     Summary, anonymous, archive, clock, communicators, contexts, energy, iterations, loop_times, paths,
@@ -17,11 +17,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A rank that may have recorded much.
+/// What is lost of a rank without a journal, of which nobody knows what it recorded.
 pub(super) const NO_JOURNAL: &str = "it has left no journal, without which nothing of it can be read";
-
-/// Why a process is recorded in part only.
-pub(super) const STOPPED: &str = "not recorded any more";
 
 /// What is known of a process without an end.
 pub(crate) const NO_END: &str = "killed, aborted, or ended by _exit";

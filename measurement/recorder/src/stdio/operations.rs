@@ -90,11 +90,12 @@ pub(super) fn operation(
     (begin, end): (u64, u64),
     handle: u32,
     offset: Option<u64>,
-    (Counted { mode, calls, bytes }, missing): (Counted, u64),
+    (counted, missing): (Counted, u64),
 ) {
-    if (Counted { mode, calls, bytes }).is_none() {
+    if counted.is_none() {
         return;
     }
+    let Counted { mode, calls, bytes } = counted;
     let number = thread.next_request();
     let events = &mut thread.events;
     let attributes = [(CALLS, UINT64, calls), (OFFSET, UINT64, offset.unwrap_or(0))];
@@ -111,10 +112,7 @@ pub(super) fn settle_all(thread: &mut Thread) {
     }
     let time = now();
     streams::each(|stream| {
-        let counted = stream.take();
-        if !counted.is_none() {
-            operation(thread, (time, time), stream.kept().handle, None, (counted, 0));
-        }
+        operation(thread, (time, time), stream.kept().handle, None, (stream.take(), 0));
     });
     streams::clear();
 }

@@ -10,7 +10,7 @@ use crate::exchange::{Batch, Exchange, share};
 use crate::fraction;
 use crate::ids::{ReportPath, Row};
 use crate::results::Results;
-use crate::severity::Severities;
+use crate::severity::{Severities, amount};
 use crate::tools::Tools;
 use crate::walk::WalkedProcess;
 use crate::what_if::RowClass;
@@ -231,7 +231,7 @@ impl Work {
                 late: costs.late,
                 indirect: costs.indirect,
                 on_path: of(&on_path),
-                samples: sampled.get(row).map_or(0, |it| crate::severity::amount(it.samples)),
+                samples: sampled.get(row).map_or(0, |it| amount(it.samples)),
                 off: off.as_ref().map_or(Off::default(), |off| off.each_ref().map(|column| of(column))),
                 bytes: bytes
                     .iter()

@@ -84,6 +84,11 @@ impl<'a> Bytes<'a> {
         self.since(self.at, self.end)
     }
 
+    /// The remaining bytes, and all behind them in the file.
+    pub(crate) fn from_here(&self) -> &'a [u8] {
+        self.file.get(self.at..).unwrap_or_default()
+    }
+
     /// The bytes between two absolute offsets.
     pub(crate) fn since(&self, from: usize, to: usize) -> &'a [u8] {
         self.file.get(from..to).unwrap_or_default()

@@ -17,7 +17,7 @@ pub struct List<'a, T, C = u32> {
 
 #[derive(Clone, Copy)]
 enum Storage<'a, T> {
-    /// `length` elements, validated.
+    /// `length` elements, validated, and what is behind them in the file.
     Encoded {
         bytes: &'a [u8],
         order: ByteOrder,
@@ -53,12 +53,10 @@ impl<'a, T, C> List<'a, T, C> {
     {
         // An element has at least a byte, so a wrong count is detected before the elements are read.
         let length = u32::try_from(length).ok().filter(|&length| length as usize <= bytes.left())?;
-        let start = bytes.at();
+        let encoded = Storage::Encoded { bytes: bytes.from_here(), order: bytes.order(), length };
         for _ in 0..length {
             T::read(bytes)?;
         }
-        let encoded =
-            Storage::Encoded { bytes: bytes.since(start, bytes.at()), order: bytes.order(), length };
         Some(List { elements: encoded, count: PhantomData })
     }
 }
@@ -68,8 +66,8 @@ impl<'a, T: Field<'a> + Copy, C> List<'a, T, C> {
     /// The elements in their order.
     pub fn iter(&self) -> ListIter<'a, T> {
         ListIter(match self.elements {
-            Storage::Encoded { bytes, order, .. } => {
-                Source::Encoded(Bytes::new(bytes, 0, bytes.len(), order))
+            Storage::Encoded { bytes, order, length } => {
+                Source::Encoded { bytes: Bytes::new(bytes, 0, bytes.len(), order), left: length }
             }
             Storage::Values(values) => Source::Values(values.iter()),
         })
@@ -82,7 +80,7 @@ pub struct ListIter<'a, T>(Source<'a, T>);
 
 #[derive(Debug)]
 enum Source<'a, T> {
-    Encoded(Bytes<'a>),
+    Encoded { bytes: Bytes<'a>, left: u32 },
     Values(std::slice::Iter<'a, T>),
 }
 
@@ -90,9 +88,13 @@ enum Source<'a, T> {
 impl<'a, T: Field<'a> + Copy> Iterator for ListIter<'a, T> {
     type Item = T;
 
+    #[inline]
     fn next(&mut self) -> Option<T> {
         match &mut self.0 {
-            Source::Encoded(bytes) => T::read(bytes),
+            Source::Encoded { bytes, left } => {
+                *left = left.checked_sub(1)?;
+                T::read(bytes)
+            }
             Source::Values(values) => values.next().copied(),
         }
     }

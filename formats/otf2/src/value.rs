@@ -65,6 +65,7 @@ impl Value {
     }
 
     /// Reads the value that follows a type byte.
+    #[inline]
     pub(crate) fn read_as(kind: ValueType, bytes: &mut Bytes<'_>) -> Option<Self> {
         let bits = match kind {
             ValueType::UINT8 | ValueType::INT8 => bytes.u8()?.into(),
@@ -91,6 +92,7 @@ impl Field<'_> for ValueType {
 }
 
 impl Field<'_> for Value {
+    #[inline]
     fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
         let kind = ValueType::read(bytes)?;
         Value::read_as(kind, bytes)
@@ -137,6 +139,7 @@ impl Attribute {
 }
 
 impl Field<'_> for Attribute {
+    #[inline]
     fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
         Some(Attribute { attribute: u32::read(bytes)?, value: Value::read(bytes)? })
     }

@@ -17,21 +17,26 @@ use crate::ids::{CallId, PathId, Row};
 use crate::operations::Operations;
 use crate::trace::{RegionKind, Trace};
 
-/// A region that a run may contain.
+/// A region of a location.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PlainRegion {
+pub(super) struct KnownRegion {
     /// Its position in the definitions.
     pub(super) position: u32,
+    /// Whether it means nothing but time in a call, so that runs may contain it.
+    pub(super) is_plain: bool,
+    /// Whether it is time in which a stream of an accelerator runs nothing.
+    pub(super) is_idle: bool,
     is_mpi: bool,
     may_stall: bool,
     makes_progress: bool,
 }
 
-impl PlainRegion {
-    /// Returns the region at a position; `None` if it means more than time in a call.
-    pub(super) fn new(position: u32, kind: &RegionKind) -> Option<PlainRegion> {
+impl KnownRegion {
+    /// Returns the region at a position.
+    pub(super) fn new(position: u32, kind: &RegionKind, is_idle: bool) -> KnownRegion {
         let RegionKind { is_mpi, may_stall, makes_progress, .. } = *kind;
-        (!kind.is_special()).then_some(PlainRegion { position, is_mpi, may_stall, makes_progress })
+        let is_plain = !kind.is_special();
+        KnownRegion { position, is_plain, is_idle, is_mpi, may_stall, makes_progress }
     }
 }
 
@@ -101,8 +106,8 @@ impl<'r> Run<'r> {
 
     /// Enters a region; returns whether it has.
     #[inline(always)]
-    pub(super) fn enter(&mut self, region: PlainRegion, time: Ticks) -> bool {
-        let PlainRegion { position: region, is_mpi, makes_progress, .. } = region;
+    pub(super) fn enter(&mut self, region: KnownRegion, time: Ticks) -> bool {
+        let KnownRegion { position: region, is_mpi, makes_progress, .. } = region;
         let Some(path) = self.tree.find(self.path, region, NO_SITE) else { return false };
         let Some(row) = self.thread.severities.find_row(path) else { return false };
         if !self.turn(time, Some(row)) {
@@ -121,8 +126,8 @@ impl<'r> Run<'r> {
 
     /// Leaves a region; returns whether it has.
     #[inline(always)]
-    pub(super) fn leave(&mut self, region: PlainRegion, time: Ticks) -> bool {
-        let PlainRegion { position: region, is_mpi, may_stall, .. } = region;
+    pub(super) fn leave(&mut self, region: KnownRegion, time: Ticks) -> bool {
+        let KnownRegion { position: region, is_mpi, may_stall, .. } = region;
         let stack = &self.thread.stack;
         let Some(frame) = stack.last().filter(|frame| frame.region == region) else { return false };
         let is_event = may_stall && time - frame.enter >= self.shortest_rest;

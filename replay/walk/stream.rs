@@ -4,7 +4,7 @@ use model::Ticks;
 use otf2::{Archive, ClockCorrection, Event, EventCursor, EventHead, FileBytes, LocalDefinitions, Mappings};
 
 use super::process::ProcessWalk;
-use super::run::{PlainRegion, Run};
+use super::run::{KnownRegion, Run};
 use crate::call_tree::NO_SITE;
 use crate::error::Error;
 use crate::findings::Finding;
@@ -152,8 +152,8 @@ pub(super) struct Stream<'a> {
     cursor: EventCursor<'a>,
     clock: ClockCorrection,
     mappings: &'a Mappings,
-    /// The regions that a run may contain, by the location's own numbers, as far as they are known.
-    regions: Vec<Option<PlainRegion>>,
+    /// The regions that are defined, by the location's own numbers, as far as they are known.
+    regions: Vec<Option<KnownRegion>>,
     scale: Scale,
     /// The time of each event, if it differs from the recorded one; empty otherwise.
     times: &'a [Ticks],
@@ -370,6 +370,7 @@ impl<'a> Stream<'a> {
             && let Some(time) = self.scale.near(self.clock.correct(event.time))
             && time < before
             && let Some(&Some(region)) = self.regions.get(event.region as usize)
+            && region.is_plain
             && if event.enters { run.enter(region, time) } else { run.leave(region, time) }
         {
             events.take(event);
@@ -393,26 +394,27 @@ impl<'a> Stream<'a> {
     /// Enters or leaves a region.
     #[inline]
     fn change_region(&mut self, enters: bool, local: u32, time: Ticks, state: &mut ProcessWalk<'_>) {
-        let known = self.regions.get(local as usize).copied().flatten().map(|region| region.position);
+        let known = self.regions.get(local as usize).copied().flatten();
         match known.or_else(|| self.find_region(local, state)) {
-            Some(region) if known.is_none() && state.is_idle(self.thread, region) => {}
-            Some(region) if enters => state.enter(self.thread, region, NO_SITE, time),
-            Some(region) => state.leave(self.thread, region, time),
+            Some(region) if region.is_idle => {}
+            Some(region) if enters => state.enter(self.thread, region.position, NO_SITE, time),
+            Some(region) => state.leave(self.thread, region.position, time),
             None => {}
         }
     }
 
     #[cold]
-    fn find_region(&mut self, local: u32, state: &mut ProcessWalk<'_>) -> Option<u32> {
+    fn find_region(&mut self, local: u32, state: &mut ProcessWalk<'_>) -> Option<KnownRegion> {
         let region = state.region(self.thread, self.mappings, local)?;
         let (at, kinds) = (local as usize, &state.trace.kinds);
-        let plain = kinds.get(region as usize).and_then(|kind| PlainRegion::new(region, kind));
+        let kind = kinds.get(region as usize)?;
+        let known = KnownRegion::new(region, kind, state.is_idle(self.thread, region));
         // Locations number the regions that they use; a damaged trace may have any number.
-        if plain.is_some() && at < kinds.len() {
+        if at < kinds.len() {
             self.regions.resize(self.regions.len().max(at + 1), None);
-            self.regions[at] = plain;
+            self.regions[at] = Some(known);
         }
-        Some(region)
+        Some(known)
     }
 
     /// Handles an event other than one of a region, with the time to use and the one that was recorded.

@@ -1,6 +1,6 @@
 //! Launches: which call has started what runs on a stream (site.md, 6.2).
 
-use std::cell::OnceCell;
+use std::cell::{LazyCell, OnceCell};
 
 use model::Ticks;
 use patterns::matched::Interval;
@@ -21,6 +21,15 @@ pub(super) struct Launched {
     pub(super) of_launch: Vec<Option<u32>>,
 }
 
+/// What belongs to a call site.
+#[derive(Debug, Default)]
+struct OfCallSite {
+    /// Its launches, in the order of their ends.
+    launches: Vec<u32>,
+    /// Its kernels, in the order of streams and of begins.
+    kernels: Vec<u32>,
+}
+
 /// What is known of a process.
 struct Known<'a> {
     offload: &'a Offload,
@@ -36,7 +45,7 @@ struct Known<'a> {
 impl Known<'_> {
     /// Calls that wait for a stream, or for its device, by the time of their enter.
     fn awaited(&self, location: u32) -> &[Interval] {
-        let at = self.streams.lines().binary_search_by_key(&location, |line| line.location);
+        let at = self.streams.line(location);
         at.map_or(&[], |at| self.awaited[at].get_or_init(|| awaited(self.offload, self.streams, location)))
     }
 
@@ -92,6 +101,9 @@ impl Launched {
 
     /// Matches blocking copies: that of a call lies within it. Most calls do not say on which stream it is.
     fn blocking_copies(&mut self, offload: &Offload, slack: Ticks) {
+        if !offload.launches.iter().any(|launch| launch.is_blocking) {
+            return;
+        }
         let copies = (0..).zip(&offload.activities).filter(|(_, it)| it.kind == ActivityKind::Copy);
         let mut copies: Vec<(Ticks, u32)> = copies.map(|(at, copy)| (copy.time.enter, at)).collect();
         copies.sort_unstable();
@@ -116,36 +128,41 @@ impl Launched {
     /// of a call site have run on one stream, its launches were for that stream, also if they do not say so.
     fn by_call_sites(&mut self, known: &Known<'_>) {
         let offload = known.offload;
-        let mut sites: FxHashMap<u64, [Vec<u32>; 2]> = FxHashMap::default();
+        let mut sites: FxHashMap<u64, OfCallSite> = FxHashMap::default();
         for (number, launch) in (0..).zip(&offload.launches) {
             if let Some(site) = launch.call_site.filter(|_| launch.kind == ActivityKind::Kernel) {
-                sites.entry(site).or_default()[0].push(number);
+                sites.entry(site).or_default().launches.push(number);
             }
         }
         if sites.is_empty() {
             return;
         }
-        for (at, activity) in (0..).zip(&offload.activities) {
-            if let Some([_, kernels]) = activity.call_site.and_then(|site| sites.get_mut(&site)) {
-                kernels.push(at);
+        for &at in known.streams.lines().iter().flat_map(|line| &line.activities) {
+            if let Some(site) =
+                offload.activities[at as usize].call_site.and_then(|site| sites.get_mut(&site))
+            {
+                site.kernels.push(at);
             }
         }
+        let mut of_lines = vec![Vec::new(); known.streams.lines().len()];
         // Call sites have nothing to do with each other, so their order does not matter.
-        sites.into_values().for_each(|[launches, kernels]| self.of_call_site(known, launches, kernels));
+        sites.into_values().for_each(|site| self.of_call_site(known, site, &mut of_lines));
     }
 
-    /// Matches those of a call site.
-    fn of_call_site(&mut self, known: &Known<'_>, mut launches: Vec<u32>, mut kernels: Vec<u32>) {
-        let offload = known.offload;
-        let runs_on = |at: u32| offload.activities[at as usize].stream;
-        kernels.sort_by_key(|&at| (runs_on(at), known.begin(at), offload.activities[at as usize].time.leave));
+    /// Matches those of a call site; `of_lines` has an empty list for each stream.
+    fn of_call_site(
+        &mut self,
+        known: &Known<'_>,
+        OfCallSite { mut launches, mut kernels }: OfCallSite,
+        of_lines: &mut [Vec<u32>],
+    ) {
+        let launch_of = |number: u32| &known.offload.launches[number as usize];
+        let runs_on = |at: u32| known.offload.activities[at as usize].stream;
         let only = match (kernels.first(), kernels.last()) {
             (Some(&first), Some(&last)) if runs_on(first) == runs_on(last) => Some(runs_on(first)),
             _ => None,
         };
-        let is_for = |number: u32| offload.launches[number as usize].stream.or(only);
-        let names_none = |&number: &u32| offload.launches[number as usize].stream.is_none();
-        if only.is_none() && launches.iter().all(names_none) {
+        if only.is_none() && launches.iter().all(|&number| launch_of(number).stream.is_none()) {
             known.sort(&mut launches, &mut kernels);
             let enters: Vec<Ticks> = launches.iter().map(|&number| known.enter(number)).collect();
             let begins: Vec<Ticks> = kernels.iter().map(|&at| known.begin(at)).collect();
@@ -154,25 +171,39 @@ impl Launched {
             }
             return;
         }
-        launches.sort_by_key(|&number| {
-            (is_for(number), known.enter(number), offload.launches[number as usize].location)
-        });
-        for of_stream in kernels.chunk_by(|&a, &b| runs_on(a) == runs_on(b)) {
-            let location = runs_on(of_stream[0]);
-            let first = launches.partition_point(|&number| is_for(number) < Some(location));
-            let count = launches[first..].partition_point(|&number| is_for(number) == Some(location));
-            self.in_order(known, location, &launches[first..first + count], of_stream);
+        for number in launches {
+            let stream = launch_of(number).stream.or(only);
+            if let Some(at) = stream.and_then(|stream| known.streams.line(stream)) {
+                of_lines[at].push(number);
+            }
         }
+        for kernels in kernels.chunk_by(|&one, &other| runs_on(one) == runs_on(other)) {
+            let location = runs_on(kernels[0]);
+            let Some(at) = known.streams.line(location) else { continue };
+            // They are in this order already, unless threads launch at the same time.
+            of_lines[at].sort_by_key(|&number| (known.enter(number), launch_of(number).location));
+            self.in_order(known, location, &of_lines[at], kernels);
+        }
+        of_lines.iter_mut().for_each(Vec::clear);
     }
 
     /// Matches the others of a kind on each stream in their order. Those that do not say on which stream they are belong to the only
     /// stream with that kind.
     fn by_streams(&mut self, known: &Known<'_>, kind: ActivityKind) {
         let offload = known.offload;
-        // What has a call site is of no other one.
         let has_sites = offload.activities.iter().any(|it| it.call_site.is_some());
-        let with_sites = offload.launches.iter().filter(|_| has_sites);
-        let of_launches: FxHashSet<u64> = with_sites.filter_map(|launch| launch.call_site).collect();
+        let is_free = |(number, launch): &(u32, &Launch)| {
+            let is_of_site = has_sites && launch.call_site.is_some();
+            let is_known = self.of_launch[*number as usize].is_some();
+            launch.kind == kind && !launch.is_blocking && !is_known && !is_of_site
+        };
+        let free: Vec<(u32, &Launch)> = (0..).zip(&offload.launches).filter(is_free).collect();
+        if free.is_empty() {
+            return;
+        }
+        // What has a call site is of no other one.
+        let of_launches: LazyCell<FxHashSet<u64>, _> =
+            LazyCell::new(|| offload.launches.iter().filter_map(|launch| launch.call_site).collect());
         let mut of_streams: Vec<(u32, Vec<u32>)> = Vec::new();
         for line in known.streams.lines() {
             let is_of_kind = |&&at: &&u32| offload.activities[at as usize].kind == kind;
@@ -186,10 +217,8 @@ impl Launched {
             _ => None,
         };
         let mut launches: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for (number, launch) in (0..).zip(&offload.launches) {
-            let is_of_site = has_sites && launch.call_site.is_some();
-            let is_free = launch.kind == kind && self.of_launch[number as usize].is_none() && !is_of_site;
-            if let Some(stream) = launch.stream.or(only).filter(|_| is_free && !launch.is_blocking) {
+        for (number, launch) in free {
+            if let Some(stream) = launch.stream.or(only) {
                 launches.entry(stream).or_default().push(number);
             }
         }
@@ -208,11 +237,14 @@ impl Launched {
     /// Matches launches for a stream with what has run there, both in order.
     fn in_order(&mut self, known: &Known<'_>, location: u32, launches: &[u32], activities: &[u32]) {
         let offload = known.offload;
+        if launches.len() == activities.len() {
+            let enters = launches.iter().map(|&number| known.enter(number));
+            let begins = activities.iter().map(|&at| known.begin(at));
+            queues::as_many(enters, begins).for_each(|at| self.join(launches[at], activities[at]));
+            return;
+        }
         // Only where something is missing do times decide.
-        let awaited = match launches.len() == activities.len() {
-            true => &[],
-            false => known.awaited(location),
-        };
+        let awaited = known.awaited(location);
         let start = |&number: &u32| {
             let call = offload.launches[number as usize].call;
             let next = awaited.partition_point(|wait| wait.enter < call.leave);

@@ -199,7 +199,7 @@ impl Finder<'_> {
                     if let Some(before) = before.filter(|&before| before < call.enter.min(begin)) {
                         self.add(metrics.late_launch, at, before, call.enter.min(begin) - before);
                     }
-                    let ran = self.streams.last_end(line.device, begin);
+                    let ran = self.streams.ran_until(at);
                     let since = ran.max(ready).map_or(call.leave, |ready| ready.max(call.leave));
                     if since < begin && !launch.is_blocking {
                         self.add(metrics.latency, at, since, begin - since);

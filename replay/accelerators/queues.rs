@@ -14,24 +14,31 @@ pub(super) struct Start {
     pub(super) done: Ticks,
 }
 
-/// Pairs all launches for a stream with what has run there, by their positions. If there are as many of both, each has its own,
-/// unless it would begin before its launch. Otherwise they are paired between calls that wait for the stream (`waits`, in the order of
-/// enters): what was launched before such a call is done when it returns. Graphs, which are launched at certain times, in ascending
-/// order, run there as well, so that what is launched behind them is counted from the end.
+/// Pairs launches for a stream with as many that have run there, by the times of their enters and begins: each has its own, unless it
+/// would begin before its launch. Returns their positions.
+pub(super) fn as_many(
+    enters: impl Iterator<Item = Ticks>,
+    begins: impl Iterator<Item = Ticks>,
+) -> impl Iterator<Item = usize> {
+    enters.zip(begins).enumerate().filter(|(_, (enter, begin))| enter <= begin).map(|(at, _)| at)
+}
+
+/// Pairs launches for a stream with what has run there, by their positions, if there are not as many of both: between calls that wait
+/// for the stream (`waits`, in the order of enters), as what was launched before such a call is done when it returns. Graphs, which are
+/// launched at certain times, in ascending order, run there as well, so that what is launched behind them is counted from the end.
 pub(super) fn pairs(
     starts: &[Start],
     runs: &[Interval],
     waits: &[Interval],
     graphs: &[Ticks],
 ) -> Vec<(usize, usize)> {
-    if starts.len() == runs.len() {
-        return as_many(starts, runs);
-    }
     let mut pairs = Vec::new();
     for Segment { launches, runs: within, time } in segments(starts, runs, waits) {
         let (starts, runs) = (&starts[launches.clone()], &runs[within.clone()]);
         let of_segment = match starts.len() == runs.len() {
-            true => as_many(starts, runs),
+            true => as_many(starts.iter().map(|start| start.enter), runs.iter().map(|run| run.enter))
+                .map(|at| (at, at))
+                .collect(),
             false => from_both_ends(starts, runs, limits(starts, graphs, time)),
         };
         pairs.extend(
@@ -39,10 +46,6 @@ pub(super) fn pairs(
         );
     }
     pairs
-}
-
-fn as_many(starts: &[Start], runs: &[Interval]) -> Vec<(usize, usize)> {
-    (0..starts.len()).filter(|&at| starts[at].enter <= runs[at].enter).map(|at| (at, at)).collect()
 }
 
 /// A part of the run in which a stream has done what was launched.

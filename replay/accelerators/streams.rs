@@ -25,8 +25,8 @@ pub(super) struct Streams {
     places: Vec<u32>,
     /// By device: what runs on it, in the order of begins.
     devices: Vec<(usize, Vec<u32>)>,
-    /// The same: when what runs on it ends, in ascending order.
-    ends: Vec<Vec<Ticks>>,
+    /// By activity: the last end of anything on its device that is no later than its begin.
+    ran_until: Vec<Option<Ticks>>,
 }
 
 impl Streams {
@@ -48,7 +48,11 @@ impl Streams {
             }
             of_streams[stream].push(at);
         }
-        for (location, mut of_stream) in (first..).zip(of_streams).filter(|(_, of)| !of.is_empty()) {
+        let mut device_of: Vec<usize> = vec![0; of_streams.len()];
+        for ((location, mut of_stream), of_device) in (first..).zip(of_streams).zip(&mut device_of) {
+            if of_stream.is_empty() {
+                continue;
+            }
             let definition = trace.locations[location as usize].definition;
             let device = trace.definitions.locations[definition].group;
             // They are in this order already, unless clocks are wrong.
@@ -56,20 +60,30 @@ impl Streams {
             for (place, &at) in (0..).zip(&of_stream) {
                 streams.places[at as usize] = place;
             }
-            match streams.devices.iter_mut().find(|known| known.0 == device) {
-                Some(known) => known.1.extend(&of_stream),
-                None => streams.devices.push((device, of_stream.clone())),
-            }
+            *of_device = streams.devices.iter().position(|known| known.0 == device).unwrap_or_else(|| {
+                streams.devices.push((device, Vec::new()));
+                streams.devices.len() - 1
+            });
+            streams.devices[*of_device].1.extend(&of_stream);
             streams.lines.push(StreamLine { location, device, activities: of_stream });
         }
-        for (_, of_device) in &mut streams.devices {
-            // As they are numbered by their ends, these are sorted soonest.
-            let mut ends = of_device.clone();
-            ends.sort_unstable();
-            let mut ends: Vec<Ticks> = ends.iter().map(|&at| activities[at as usize].time.leave).collect();
-            ends.sort_unstable();
-            streams.ends.push(ends);
+        let mut ends = vec![Vec::new(); streams.devices.len()];
+        for activity in activities {
+            ends[device_of[(activity.stream - first) as usize]].push(activity.time.leave);
+        }
+        streams.ran_until = vec![None; activities.len()];
+        for ((_, of_device), mut ends) in streams.devices.iter_mut().zip(ends) {
             of_device.sort_by_key(|&at| key(at));
+            // Activities are numbered by their ends.
+            ends.sort_unstable();
+            let mut ends = ends.into_iter().peekable();
+            let mut ran_until = None;
+            for &at in &*of_device {
+                while let Some(end) = ends.next_if(|&end| end <= activities[at as usize].time.enter) {
+                    ran_until = Some(end);
+                }
+                streams.ran_until[at as usize] = ran_until;
+            }
         }
         streams
     }
@@ -79,16 +93,19 @@ impl Streams {
         &self.lines
     }
 
+    /// The position of a stream among those that run something.
+    pub(super) fn line(&self, location: u32) -> Option<usize> {
+        self.lines.binary_search_by_key(&location, |line| line.location).ok()
+    }
+
     /// What runs on a stream; nothing if it is none of these.
     pub(super) fn of(&self, location: u32) -> &[u32] {
-        let found = self.lines.binary_search_by_key(&location, |line| line.location);
-        found.map_or(&[], |at| &self.lines[at].activities)
+        self.line(location).map_or(&[], |at| &self.lines[at].activities)
     }
 
     /// The device of a stream that runs something.
     pub(super) fn device(&self, location: u32) -> Option<usize> {
-        let found = self.lines.binary_search_by_key(&location, |line| line.location);
-        found.ok().map(|at| self.lines[at].device)
+        self.line(location).map(|at| self.lines[at].device)
     }
 
     /// The place of an activity on its stream.
@@ -101,11 +118,8 @@ impl Streams {
         self.devices.iter().map(|(_, of_device)| &of_device[..])
     }
 
-    /// The last end of anything on a device that is no later than a time.
-    pub(super) fn last_end(&self, device: usize, time: Ticks) -> Option<Ticks> {
-        let at = self.devices.iter().position(|known| known.0 == device)?;
-        let ends = &self.ends[at];
-        let before = ends.partition_point(|&end| end <= time);
-        before.checked_sub(1).map(|last| ends[last])
+    /// The last end of anything on the device of an activity that is no later than its begin.
+    pub(super) fn ran_until(&self, activity: u32) -> Option<Ticks> {
+        self.ran_until[activity as usize]
     }
 }

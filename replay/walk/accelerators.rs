@@ -121,10 +121,17 @@ impl ProcessWalk<'_> {
         kind.is_some_and(|kind| kind.accelerator == Some(AcceleratorPart::Idle)) && self.is_stream(thread)
     }
 
-    /// Takes the attributes of the current event into the call that it is in.
+    /// Takes the attributes of the current event into the call that it is in; most events have none.
+    #[inline(always)]
     fn take_references(&mut self, thread: usize) {
+        if self.attributes.stream.is_some() || self.attributes.event.is_some() {
+            self.take_named(thread, self.attributes.stream, self.attributes.event);
+        }
+    }
+
+    /// Takes the stream and the event that an event names into the call that it is in.
+    fn take_named(&mut self, thread: usize, stream: Option<u64>, event: Option<u64>) {
         let first = self.location(0);
-        let (stream, event) = (self.attributes.stream, self.attributes.event);
         let Some(offload) = &mut self.offload else { return };
         let streams = offload.threads.len();
         if let Some(open) = offload.threads[thread].open.last_mut() {

@@ -168,7 +168,7 @@ fn first_pass(
     let parts = || job.focus.iter().flat_map(|focus| &focus.parts);
     let has_steps = parts().any(|part| matches!(part, Part::Iterations(_) | Part::Loop(_)));
     let notes = Notes { has_steps, ..Notes::of(Positions::Nothing) };
-    let mut walked = job.walk(notes, times, &[], None, exchange, progress)?;
+    let mut walked = job.walk(notes, times, &[], |_, _| {}, exchange, progress)?;
     let visits = |walked: &mut Vec<Walked>| -> Vec<Box<[Visit]>> {
         walked.iter_mut().map(|walked| std::mem::take(&mut walked.visits)).collect()
     };

@@ -41,13 +41,14 @@ use super::Job;
 
 impl Job {
     /// Walks the events of a worker's processes, with corrected times instead of the recorded ones if `times`
-    /// has any. If there are `windows` of each process, only what lies in these counts.
+    /// has any. If there are `windows` of each process, only what lies in these counts. Calls `take` for each process as soon as it is
+    /// walked, with its position.
     pub(crate) fn walk(
         &self,
         notes: Notes<'_>,
         times: &[Vec<Vec<Ticks>>],
         windows: &[Arc<Windows>],
-        mut details: Option<&mut DetailsCollector<'_>>,
+        mut take: impl FnMut(usize, &mut Walked),
         exchange: &dyn Exchange,
         progress: &mut Progress,
     ) -> Result<Vec<Walked>, Error> {
@@ -71,9 +72,7 @@ impl Job {
                 walk::expect(archive, trace, process + 1, weights[process + 1]);
             }
             let mut walked = walk::walk(archive, trace, metrics, &files, notes, times, memory)?;
-            if let Some(details) = &mut details {
-                details.take_walked(&mut walked);
-            }
+            take(at, &mut walked);
             processes.push(walked);
             progress.advance(weights[process]);
         }
@@ -125,7 +124,7 @@ impl Job {
         let mut corrected = Corrected::default();
         if self.corrects_clocks {
             let notes = Notes::of(Positions::Records);
-            let walked = self.walk(notes, &[], &[], None, exchange, progress)?;
+            let walked = self.walk(notes, &[], &[], |_, _| {}, exchange, progress)?;
             progress.phase("correct clocks");
             let matching = matching::bytes_needed(trace, &walked, is_alone, false);
             memory.check(matching + clock_correction::bytes_needed(&walked))?;
@@ -155,7 +154,15 @@ impl Job {
             has_file_operations: self.rules.as_ref().is_some_and(advice::reads_files)
                 && !trace.definitions.file_handles.is_empty(),
         };
-        let mut walked = self.walk(notes, &corrected.times, windows, details.as_mut(), exchange, progress)?;
+        let mut of_streams = Vec::new();
+        let take_walked = |at: usize, walked: &mut Walked| {
+            if let Some(details) = &mut details {
+                details.take_walked(walked);
+            }
+            // What ran on streams depends on no other process, and takes more memory than what follows from it.
+            of_streams.push(accelerators::find(trace, metrics, walked, windows.get(at).map(Arc::as_ref)));
+        };
+        let mut walked = self.walk(notes, &corrected.times, windows, take_walked, exchange, progress)?;
         corrected.times = Vec::new();
 
         progress.phase("match");
@@ -208,7 +215,8 @@ impl Job {
             (Some(rules), Some(timed)) => Some(Collector::new(&tools, rules, (timed, &walked), exchange)?),
             _ => None,
         };
-        for (at, (mut walked, matches)) in walked.into_iter().zip(matches).enumerate() {
+        let processes_found = walked.into_iter().zip(matches).zip(of_streams);
+        for (at, ((mut walked, matches), offload)) in processes_found.enumerate() {
             let windows = windows.get(at).map(Arc::as_ref);
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
             instances.severe = details.as_mut().map(|details| take(&mut details.severe));
@@ -223,7 +231,6 @@ impl Job {
                 by_iteration,
             );
             thread_waits::find(metrics, scheme, &mut walked, windows, &mut instances);
-            let offload = accelerators::find(trace, metrics, &mut walked, windows);
             if let Some(details) = &mut details {
                 details.severe = instances.severe.unwrap_or_default();
                 details.collect(&tools, &mut walked, &matches, &waiting);

@@ -13,9 +13,9 @@ use crate::causes::DelayClass;
 use crate::imbalance::ImbalancePart;
 use crate::int::to_u32;
 use crate::options::Semantics;
-use crate::severity::MetricId;
+use crate::severity::{MetricId, StateMetrics};
 use crate::statistics::SubjectId;
-use crate::walk::ReportedCounters;
+use crate::walk::{ReportedCounters, ReportedStates};
 
 /// A pattern with the numbers of its metrics.
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +137,8 @@ pub struct Parts<'a> {
     pub memory: bool,
     /// Counters of the trace.
     pub counters: Option<&'a ReportedCounters>,
+    /// States of the trace.
+    pub states: Option<&'a ReportedStates>,
     /// Functions of the interfaces of accelerators.
     pub interfaces: bool,
     /// What streams of accelerators do.
@@ -242,6 +244,8 @@ pub struct Metrics {
     pub counters: Option<Vec<MetricId>>,
     /// Those of instructions and of cycles among them.
     pub instructions_and_cycles: [Option<MetricId>; 2],
+    /// Those of states of the trace, by position among them; `None` if it has none, or the reference is followed.
+    pub states: Option<Vec<StateMetrics>>,
     /// Those of streams of accelerators; `None` if the trace has none, or the reference is followed.
     pub streams: Option<StreamMetrics>,
     /// `mpi_polling`
@@ -332,6 +336,8 @@ impl Metrics {
             list.extend(metrics);
             numbers
         });
+        let states = parts.states.filter(|_| semantics.replays_all_of_mpi());
+        let states = states.map(|states| states.add_metrics(&mut list));
         let position = |name: &str| list.iter().position(|metric| metric.id == name);
         let id = |name: &str| position(name).expect("a metric of the tree");
         let of_cause = |name: &str| position(name).filter(|_| has_causes).unwrap_or(MetricId::MAX);
@@ -417,6 +423,7 @@ impl Metrics {
             off_cpu: off_cpu(position),
             memory: position("memory"),
             counters,
+            states,
             instructions_and_cycles,
             streams: StreamMetrics::new(position),
             polling: beyond_reference("mpi_polling"),

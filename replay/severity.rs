@@ -177,6 +177,27 @@ impl Records<i128> {
     }
 }
 
+impl Records<Option<f64>> {
+    /// Combines the severity of a metric in a row, if there is one, with a value.
+    fn combine(&mut self, metric: MetricId, row: Row, value: f64, with: fn(f64, f64) -> f64) {
+        let combined = self.value_mut(metric, row);
+        *combined = Some(combined.map_or(value, |before| with(before, value)));
+    }
+}
+
+/// The metrics of a state of threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StateMetrics {
+    /// The largest value.
+    pub maximum: MetricId,
+    /// The smallest value.
+    pub minimum: MetricId,
+    /// The sum of values.
+    pub sum: MetricId,
+    /// The number of values.
+    pub values: MetricId,
+}
+
 /// Severities of one location. Ticks, bytes and occurrences are exact integers, and shares of ticks are
 /// fixed-point numbers, so that their sums do not depend on the order.
 ///
@@ -194,6 +215,8 @@ pub struct Severities {
     whole: Records<i64>,
     /// Shares of ticks, with [`FRACTION`](crate::fraction::FRACTION) bits behind the point.
     shares: Records<i128>,
+    /// Numbers of states; `None` where there is no value.
+    states: Records<Option<f64>>,
 }
 
 impl Severities {
@@ -258,6 +281,14 @@ impl Severities {
         self.shares.add(metric, row, value);
     }
 
+    /// Adds the value of a state in a row.
+    pub fn add_state(&mut self, metrics: StateMetrics, row: Row, value: f64) {
+        self.states.combine(metrics.maximum, row, value, f64::max);
+        self.states.combine(metrics.minimum, row, value, f64::min);
+        self.states.combine(metrics.sum, row, value, |sum, value| sum + value);
+        self.states.combine(metrics.values, row, 1.0, |sum, value| sum + value);
+    }
+
     /// Replaces all shares of ticks.
     pub fn set_shares(&mut self, shares: Records<i128>) {
         self.shares = shares;
@@ -291,6 +322,11 @@ impl Severities {
     /// Returns all other severities that are whole numbers, and all that are shares of ticks.
     pub fn records(&self) -> (&Records<i64>, &Records<i128>) {
         (&self.whole, &self.shares)
+    }
+
+    /// Returns the numbers of states.
+    pub fn states(&self) -> &Records<Option<f64>> {
+        &self.states
     }
 }
 
@@ -347,6 +383,16 @@ mod tests {
         assert_eq!((severities.dense(2), severities.dense(1)), (&[3, 4][..], &[][..]));
         assert_eq!(severities.dense_columns().count(), 1);
         assert_eq!(*severities.column(2), [3, 4]);
+    }
+
+    #[test]
+    fn states_have_extremes_sum_and_number_of_their_values() {
+        let mut severities = Severities::default();
+        let metrics = StateMetrics { maximum: 7, minimum: 8, sum: 9, values: 10 };
+        [-2.5, -4.0, -3.0].into_iter().for_each(|value| severities.add_state(metrics, row(1), value));
+        let value = |metric, at| severities.states().value(metric, row(at));
+        assert_eq!([7, 8, 9, 10].map(|metric| value(metric, 1)), [-2.5, -4.0, -9.5, 3.0].map(Some));
+        assert_eq!([7, 10].map(|metric| value(metric, 0)), [None; 2]);
     }
 
     #[test]

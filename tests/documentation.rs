@@ -43,7 +43,9 @@ fn every_metric_has_a_row_below_its_unit() {
             Unit::Seconds => "## Time",
             Unit::Occurrences => "## Counts",
             Unit::Bytes => "## Bytes",
-            Unit::Scaled { .. } => panic!("{}: only metrics of traces have units of their own", metric.id),
+            Unit::Scaled { .. } | Unit::State { .. } => {
+                panic!("{}: only metrics of traces have units of their own", metric.id)
+            }
         };
         let rows = rows(section(METRICS, heading).unwrap());
         let id = format!("`{}`", metric.id);

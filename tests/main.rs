@@ -58,6 +58,7 @@ mod short;
 mod short_shown;
 mod show;
 mod site_defaults;
+mod states;
 mod structure;
 mod support;
 mod unfinished; // recordings that the analyzer has completed first

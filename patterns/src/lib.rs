@@ -81,7 +81,7 @@ mod pattern;
 mod regions;
 
 pub use explanation::{Explanation, Kind, Lane, Picture, Segment};
-pub use metric::{Metric, Source, Unit};
+pub use metric::{Metric, Source, StateNumber, Unit};
 pub use pattern::{Detect, Pattern, Statistics, Within};
 
 /// All patterns, in the order of the report.

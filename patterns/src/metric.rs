@@ -18,6 +18,24 @@ pub enum Unit {
         /// The power of ten.
         exponent: i8,
     },
+    /// Real numbers of a unit, made of the values that a state of threads had, as a trace has them.
+    State {
+        /// The unit.
+        name: &'static str,
+        /// Which number it is.
+        number: StateNumber,
+    },
+}
+
+/// A number that is made of the values of a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StateNumber {
+    /// The largest value.
+    Maximum,
+    /// The smallest value.
+    Minimum,
+    /// The sum of values, or their number: of interest only for their quotient, the mean.
+    PartOfMean,
 }
 
 /// Origin of a metric's severities.

@@ -138,6 +138,7 @@ impl Job {
             // It is known of the whole run only.
             memory: options.focus.is_empty() && trace.tells_memory(),
             counters: trace.reported_counters.as_ref(),
+            states: trace.reported_states.as_ref(),
             interfaces: trace.definitions.regions.iter().any(model::accelerators::is_of_accelerator),
             streams: trace.accelerators.is_some(),
         };

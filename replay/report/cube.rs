@@ -6,7 +6,7 @@ use cubex::{
     SystemTreeNodeId, Topology,
 };
 use model::{LocationGroupType, LocationType, Ticks};
-use patterns::Unit;
+use patterns::{StateNumber, Unit};
 use rustc_hash::FxHashMap;
 
 use super::accounts::Accounts;
@@ -75,14 +75,10 @@ fn attributes(trace: &Trace, metrics: &Metrics, accounts: &Accounts) -> Vec<Attr
 fn add_metrics(cube: &mut Cube, metrics: &Metrics) {
     for metric in &metrics.list {
         let parent = metrics.list.iter().position(|above| Some(above.id) == metric.parent);
-        let (data_type, unit) = match metric.unit {
-            Unit::Seconds => (DataType::Double, "sec"),
-            Unit::Occurrences => (DataType::UInt64, "occ"),
-            Unit::Bytes => (DataType::UInt64, "bytes"),
-            Unit::Scaled { name, .. } => (DataType::Double, name),
-        };
+        let (data_type, unit) = data_type(metric.unit);
         cube.add_metric(cubex::Metric {
             parent: parent.map(MetricId),
+            ghost: matches!(metric.unit, Unit::State { number: StateNumber::PartOfMean, .. }),
             unique_name: metric.id.into(),
             display_name: metric.name.into(),
             data_type,
@@ -94,17 +90,49 @@ fn add_metrics(cube: &mut Cube, metrics: &Metrics) {
     if let [Some(instructions), Some(cycles)] = metrics.instructions_and_cycles
         && metrics.find("ipc").is_none()
     {
-        // The ratio of sums, whatever is selected: readers work it out.
-        let value = [instructions, cycles].map(|of| format!("metric::{}()", metrics.list[of].id)).join(" / ");
+        let [instructions, cycles] = [instructions, cycles].map(|of| metrics.list[of].id);
         cube.add_metric(cubex::Metric {
-            kind: MetricKind::Postderived,
             unique_name: "ipc".into(),
             display_name: "Instructions a cycle".into(),
-            data_type: DataType::Double,
             description: "Instructions divided by cycles.".into(),
-            expression: Some(Expression { value, ..Expression::default() }),
-            ..cubex::Metric::default()
+            ..ratio(instructions, cycles)
         });
+    }
+    for state in metrics.states.iter().flatten() {
+        let [state, sum, values] =
+            [state.maximum, state.sum, state.values].map(|metric| &metrics.list[metric]);
+        cube.add_metric(cubex::Metric {
+            unique_name: format!("{}_mean", state.id),
+            display_name: format!("{} (mean)", state.name),
+            unit: data_type(state.unit).1.into(),
+            description: "The mean of all values that it had there.".into(),
+            ..ratio(sum.id, values.id)
+        });
+    }
+}
+
+/// Returns the type in the report of numbers of a unit, and its name there.
+pub(super) fn data_type(unit: Unit) -> (DataType, &'static str) {
+    match unit {
+        Unit::Seconds => (DataType::Double, "sec"),
+        Unit::Occurrences => (DataType::UInt64, "occ"),
+        Unit::Bytes => (DataType::UInt64, "bytes"),
+        Unit::Scaled { name, .. } | Unit::State { name, number: StateNumber::PartOfMean } => {
+            (DataType::Double, name)
+        }
+        Unit::State { name, number: StateNumber::Maximum } => (DataType::MaxDouble, name),
+        Unit::State { name, number: StateNumber::Minimum } => (DataType::MinDouble, name),
+    }
+}
+
+/// A metric that is the ratio of the sums of two others, whatever is selected: readers work it out.
+fn ratio(of: &str, to: &str) -> cubex::Metric {
+    let value = format!("metric::{of}() / metric::{to}()");
+    cubex::Metric {
+        kind: MetricKind::Postderived,
+        data_type: DataType::Double,
+        expression: Some(Expression { value, ..Expression::default() }),
+        ..cubex::Metric::default()
     }
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Rows<'r> {
     numbers: Vec<Numbers>,
     /// The metrics of which numbers may not be zero, in any order.
     metrics: Vec<MetricId>,
+    /// Numbers of states, by location; `None` where there is no value.
+    states: Vec<(MetricId, Vec<Option<f64>>)>,
 }
 
 /// Splits a range into chunks of a length; the last one may be shorter.
@@ -47,10 +49,12 @@ impl Locations<'_> {
         for locations in chunks(among, WIDTH) {
             let mut runs = self.runs(paths.start, &locations);
             let numbers = vec![Numbers::Zero; self.metrics.list.len()];
-            let mut rows = Rows { all: self, locations, path: paths.start, numbers, metrics: Vec::new() };
+            let (path, metrics, states) = (paths.start, Vec::new(), Vec::new());
+            let mut rows = Rows { all: self, locations, path, numbers, metrics, states };
             for path in paths.start.until(paths.end) {
                 rows.path = path;
                 rows.metrics.drain(..).for_each(|metric| rows.numbers[metric] = Numbers::Zero);
+                rows.states.clear();
                 rows.fetch(&mut runs);
                 rows.follow();
                 rows.add_idle_time();
@@ -66,6 +70,11 @@ impl<'r> Rows<'r> {
     pub(super) fn list(&self) -> impl Iterator<Item = (MetricId, &Numbers)> {
         let rows = self.metrics.iter().map(|&metric| (metric, &self.numbers[metric]));
         rows.filter(|(_, numbers)| !numbers.are_zero())
+    }
+
+    /// Returns the numbers of states by location, each with its metric; `None` where there is no value.
+    pub(super) fn states(&self) -> impl Iterator<Item = (MetricId, &[Option<f64>])> {
+        self.states.iter().map(|(metric, numbers)| (*metric, numbers.as_slice()))
     }
 
     /// Calls `with` for the computation of each location that is compared with others, and whether it has
@@ -130,8 +139,22 @@ impl<'r> Rows<'r> {
                         self.some(metric).put_share(at, width, share);
                     }
                 });
+                location.severities.states().each(row, |metric, number| {
+                    if number.is_some() {
+                        self.put_state(metric, at, number);
+                    }
+                });
             }
         }
+    }
+
+    /// Sets the number of a state at a place.
+    fn put_state(&mut self, metric: MetricId, place: usize, number: Option<f64>) {
+        let at = self.states.iter().position(|(known, _)| *known == metric).unwrap_or_else(|| {
+            self.states.push((metric, vec![None; self.locations.len()]));
+            self.states.len() - 1
+        });
+        self.states[at].1[place] = number;
     }
 
     /// Computes the derived metrics: those of which a part is not zero.

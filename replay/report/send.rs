@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use cubex::{CnodeId, MetricId as CubeMetric, Writer};
 
+use super::cube::data_type;
 use super::index::Index;
 use super::locations::Locations;
 use super::remarks::Remarks;
@@ -15,6 +16,7 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange, gather};
 use crate::ids::ReportPath;
 use crate::int::{to_u64, to_usize};
+use crate::metrics::Metrics;
 use crate::severity::MetricId;
 use crate::tools::Tools;
 
@@ -124,7 +126,7 @@ pub(super) fn send(
         });
         let batches = gather(exchange, batch)?;
         if let Some(writer) = &mut writer {
-            put(writer, &portion, width, &batches, &mut values)?;
+            put(tools.metrics, writer, &portion, width, &batches, &mut values)?;
         }
     }
     Ok(())
@@ -142,6 +144,12 @@ fn encode(
 ) {
     let start = batch.len();
     batch.extend([to_u64(first), to_u64(rows.locations.len()), 0]);
+    for (metric, numbers) in rows.states() {
+        batch[start + 2] += 1;
+        batch.push(portion.row(metric, rows.path).into());
+        let neutral = neutral(tools.metrics, metric);
+        batch.extend(numbers.iter().map(|number| number.unwrap_or(neutral).to_bits()));
+    }
     for (metric, numbers) in rows.list() {
         batch[start + 2] += 1;
         batch.push(portion.row(metric, rows.path).into());
@@ -150,6 +158,11 @@ fn encode(
             remarks.add(metric, rows.path, first, &numbers.long(tools.formulas.has_fractions(metric)));
         }
     }
+}
+
+/// The number that stands where a metric has no value.
+fn neutral(metrics: &Metrics, metric: MetricId) -> f64 {
+    data_type(metrics.list[metric].unit).0.neutral()
 }
 
 /// Decodes rows into those of a portion at some locations.
@@ -169,6 +182,7 @@ fn decode(batch: &[u64], locations: &Range<usize>, values: &mut [Value]) {
 
 /// Writes the batches of all workers for a portion; `width` is the number of all locations.
 fn put(
+    metrics: &Metrics,
     writer: &mut Writer,
     portion: &Portion<'_>,
     width: usize,
@@ -177,7 +191,10 @@ fn put(
 ) -> Result<(), Error> {
     let Portion { index, paths, locations, before } = portion;
     values.clear();
-    values.resize(before[index.metrics()] as usize * locations.len(), Value::default());
+    for metric in 0..index.metrics() {
+        let without = neutral(metrics, metric).to_le_bytes();
+        values.resize(before[metric + 1] as usize * locations.len(), without);
+    }
     batches.iter().for_each(|batch| decode(batch, locations, values));
     for metric in 0..index.metrics() {
         let rows = before[metric] as usize..before[metric + 1] as usize;

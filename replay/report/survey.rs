@@ -34,7 +34,9 @@ impl Survey {
                 (*least, *most) = (computation.min(*least), computation.max(*most));
             });
             totals[rows.path.index()].add(computed, visitors);
-            rows.list().for_each(|(metric, _)| index.insert(metric, rows.path));
+            let metrics =
+                rows.list().map(|(metric, _)| metric).chain(rows.states().map(|(metric, _)| metric));
+            metrics.for_each(|metric| index.insert(metric, rows.path));
         });
         Survey { totals: Totals { paths: totals, participants: locations.participants() }, extremes, index }
     }

@@ -33,7 +33,7 @@ use crate::error::Error;
 use crate::int::{to_u32, truncated};
 use crate::options::Semantics;
 use crate::thread_numbers::{NO_PLACE, places};
-use crate::walk::{KnownAttributes, KnownCounters, KnownSwitches, ReportedCounters};
+use crate::walk::{KnownAttributes, KnownCounters, KnownSwitches, ReportedCounters, ReportedStates};
 
 /// A trace's definitions in the order and form that the analysis needs.
 #[derive(Debug)]
@@ -74,6 +74,8 @@ pub struct Trace {
     pub counters: Option<KnownCounters>,
     /// The counters that the report has, if the trace has any.
     pub reported_counters: Option<ReportedCounters>,
+    /// The states that the report has, if the trace has any.
+    pub reported_states: Option<ReportedStates>,
     /// Where events tell when threads were off the processor, if they do.
     pub switches: Option<KnownSwitches>,
     /// Streams of accelerators, if there are any and the reference is not followed.
@@ -160,6 +162,7 @@ impl Trace {
         let switches = KnownSwitches::find(&definitions);
         let reported_counters =
             ReportedCounters::find(&definitions).filter(|_| semantics.replays_all_of_mpi());
+        let reported_states = ReportedStates::find(&definitions).filter(|_| semantics.replays_all_of_mpi());
         let context = Context { semantics, attributes, has_windows: !definitions.windows.is_empty() };
         let mut kinds: Vec<RegionKind> =
             definitions.regions.iter().map(|region| kind(region, context)).collect();
@@ -213,6 +216,7 @@ impl Trace {
             attributes,
             counters,
             reported_counters,
+            reported_states,
             switches,
             accelerators,
             phase_paths: Vec::new(),

@@ -32,6 +32,7 @@ impl Thread {
 
     /// Moves what was counted since time was accounted last to the row to which that time goes.
     pub(super) fn move_charges(&mut self, row: Row) {
+        self.move_states(row);
         let Some(charges) = self.charges.as_mut().filter(|charges| charges.since == self.accounted) else {
             return;
         };

@@ -7,6 +7,7 @@ use otf2::{List, MetricValue, ValueType};
 use patterns::{Metric, Source, Unit};
 
 use super::counters::NAMES;
+use super::metric_ids::id_of;
 use super::process::ProcessWalk;
 use crate::findings::Finding;
 use crate::int::truncated;
@@ -42,7 +43,7 @@ impl ReportedCounters {
         let mut list: Vec<(String, String, i8)> = Vec::new();
         let mut place = |member: &Option<usize>| {
             let member = definitions.metric_members.get((*member)?)?;
-            let counts = member.counts?;
+            let counts = member.counts()?;
             let exponent = i8::try_from(counts.exponent).ok().filter(|it| EXPONENTS.contains(it))?;
             // These have metrics of their own.
             if member.name.is_empty() || MEMBERS.iter().any(|known| known.name == member.name) {
@@ -76,17 +77,11 @@ impl ReportedCounters {
         })
     }
 
-    /// Returns their metrics, roots of the tree, whose unique names differ from `others`, and have an underscore for whatever unique
-    /// names cannot have.
+    /// Returns their metrics, roots of the tree, whose unique names differ from `others`.
     pub fn metrics(&self, others: &[Metric]) -> Vec<Metric> {
         let mut metrics: Vec<Metric> = Vec::new();
         for (name, unit, exponent) in &self.list {
-            let is_taken = |id: &str| others.iter().chain(&metrics).any(|other| other.id == id);
-            // Cube's unique names have no other characters.
-            let mut id = name.replace(|c: char| !c.is_ascii_alphanumeric() && !"_:=".contains(c), "_");
-            while is_taken(&id) {
-                id.push_str("_counter");
-            }
+            let id = id_of(name, |id| others.iter().chain(&metrics).any(|other| other.id == id));
             let unit = match (unit.as_str(), exponent) {
                 ("#" | "", 0) => Unit::Occurrences,
                 ("B" | "byte" | "bytes" | "Bytes", 0) => Unit::Bytes,
@@ -186,12 +181,12 @@ impl ProcessWalk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Counting, MetricClass, MetricMember};
+    use model::{Counting, MetricClass, MetricMember, MetricValues};
 
-    fn definitions(members: &[(&str, &str, Option<Counting>)], is_of_threads: bool) -> Definitions {
+    fn definitions(members: &[(&str, &str, MetricValues)], is_of_threads: bool) -> Definitions {
         let mut definitions = Definitions::default();
-        for (reference, (name, unit, counts)) in (0..).zip(members) {
-            let member = MetricMember { name: (*name).into(), unit: (*unit).into(), counts: *counts };
+        for (reference, (name, unit, values)) in (0..).zip(members) {
+            let member = MetricMember { name: (*name).into(), unit: (*unit).into(), values: *values };
             definitions.metric_members.push(reference, member).unwrap();
         }
         let members = (0..members.len()).map(Some).collect();
@@ -200,8 +195,8 @@ mod tests {
         definitions
     }
 
-    fn counting(exponent: i64) -> Option<Counting> {
-        Some(Counting { since: CountsSince::Begin, exponent })
+    fn counting(exponent: i64) -> MetricValues {
+        MetricValues::Counts(Counting { since: CountsSince::Begin, exponent })
     }
 
     #[test]
@@ -211,7 +206,7 @@ mod tests {
             ("task-clock", "s", counting(-9)),
             ("time", "#", counting(0)),
             ("off_cpu_blocked", "s", counting(-9)),
-            ("rate", "1/s", None),
+            ("rate", "1/s", MetricValues::Others),
             ("tiny", "m", counting(-19)),
         ];
         let known = ReportedCounters::find(&definitions(&members, true)).unwrap();

@@ -30,7 +30,7 @@ impl KnownCounters {
             members.iter().position(|member| {
                 let member = member.and_then(|at| definitions.metric_members.get(at));
                 member.is_some_and(|member| {
-                    names.contains(&member.name.as_str()) && member.counts == Some(COUNTING)
+                    names.contains(&member.name.as_str()) && member.counts() == Some(COUNTING)
                 })
             })
         };

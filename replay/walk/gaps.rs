@@ -136,6 +136,7 @@ impl ProcessWalk<'_> {
             self.enter(thread, region, NO_SITE, time);
         } else if let Some(since) = off_since {
             self.threads[thread].last_values.iter_mut().for_each(|last| last.forget());
+            self.threads[thread].forget_states();
             let open = Interval::new(since, Ticks::MAX);
             if let Some(off) = self.operations.off.iter_mut().rfind(|off| **off == open) {
                 off.leave = time;

@@ -442,6 +442,7 @@ impl<'t> ProcessWalk<'t> {
         self.match_locks();
         self.check_open_epochs();
         self.check_counters();
+        self.threads.iter_mut().for_each(Thread::settle_states);
         self.add_memory();
         settle_files(&mut self.operations);
         self.drop_transfers();

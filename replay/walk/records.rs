@@ -311,6 +311,7 @@ impl ProcessWalk<'_> {
                     self.take_metrics(thread, class, metric_values);
                     self.take_switches(thread, class, metric_values);
                     self.take_counted(thread, class, metric_values);
+                    self.take_states(thread, class, metric_values);
                 }
                 self.threads[thread].ignore();
             }

@@ -39,7 +39,7 @@ impl KnownSwitches {
     pub fn find(definitions: &Definitions) -> Option<KnownSwitches> {
         let place = |at: &Option<usize>| {
             let member = definitions.metric_members.get((*at)?)?;
-            let counts = member.counts.filter(|counts| counts.since == CountsSince::ValueBefore)?;
+            let counts = member.counts().filter(|counts| counts.since == CountsSince::ValueBefore)?;
             Place::find(&member.name, counts.exponent)
         };
         let classes = definitions.metric_classes.iter();

@@ -10,6 +10,7 @@ use super::events::ThreadEvents;
 use super::marks::NotedEvents;
 use super::sampling::ThreadSamples;
 use super::stack::{Frame, Stack};
+use super::states::OpenStates;
 use super::steps::StepCollector;
 use super::tasks::Schedule;
 use super::timelines::ThreadTimeline;
@@ -110,6 +111,8 @@ pub(super) struct Thread {
     pub(super) charges: Option<Box<Charges>>,
     /// The last values of its counters; `None` before the first one.
     pub(super) last_values: Option<Box<LastValues>>,
+    /// Values of states that are in no row yet.
+    pub(super) states: Option<Box<OpenStates>>,
     pub(super) numbering: Numbering,
     /// When time was spent, if details are wanted.
     pub(super) timeline: Option<Box<ThreadTimeline>>,
@@ -143,6 +146,7 @@ impl Thread {
             severities: Severities::default(),
             charges: None,
             last_values: None,
+            states: None,
             numbering: match positions {
                 Positions::Nothing => Numbering::Nothing,
                 Positions::Journal => Numbering::Journal(Journal::default()),

@@ -49,7 +49,8 @@ impl Table {
             for path in 0..cube.cnodes.len() {
                 for location in 0..cube.locations.len() {
                     let value = severities.exclusive(CnodeId(path), LocationId(location));
-                    if value != 0.0 {
+                    // Without a value there is the neutral one.
+                    if value != cube.metrics[at].data_type.neutral() {
                         table.values.insert((at, path, location), value);
                     }
                 }

@@ -44,7 +44,7 @@ impl Trace {
             _ => None,
         };
         let last = events.filter_map(class).max().unwrap_or(0);
-        &[MetricClass::Instructions, MetricClass::Cycles, MetricClass::Joules][..=last]
+        &MetricClass::ALL[..=last]
     }
 }
 
@@ -92,15 +92,38 @@ pub(crate) enum MetricClass {
     Cycles,
     /// Real numbers, of which those of scripts are half a joule more than they say.
     Joules,
+    /// States: in thousands of hertz, at a time.
+    Kilohertz,
+    /// States in units of 1,024 bytes, from then on.
+    Kibibytes,
 }
 
 impl MetricClass {
+    const ALL: [MetricClass; 5] = [
+        MetricClass::Instructions,
+        MetricClass::Cycles,
+        MetricClass::Joules,
+        MetricClass::Kilohertz,
+        MetricClass::Kibibytes,
+    ];
+
     /// The name and the unit of its metric.
     pub(crate) fn name_and_unit(self) -> [&'static str; 2] {
         match self {
             MetricClass::Instructions => ["PAPI_TOT_INS", "#"],
             MetricClass::Cycles => ["PAPI_TOT_CYC", "#"],
             MetricClass::Joules => ["energy", "J"],
+            MetricClass::Kilohertz => ["frequency", "Hz"],
+            MetricClass::Kibibytes => ["in use", "B"],
+        }
+    }
+
+    /// Its mode (`OTF2_MetricMode`), base (`OTF2_Base`), and exponent.
+    pub(crate) fn mode_and_scale(self) -> (u8, u8, i64) {
+        match self {
+            MetricClass::Instructions | MetricClass::Cycles | MetricClass::Joules => (0, 1, 0),
+            MetricClass::Kilohertz => (0x11, 1, 3),
+            MetricClass::Kibibytes => (0x31, 0, 10),
         }
     }
 }

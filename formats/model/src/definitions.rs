@@ -210,8 +210,29 @@ pub struct MetricMember {
     pub name: String,
     /// Its unit, such as `#` or `s`.
     pub unit: String,
-    /// What its values are, if they are whole numbers that count; `None` for others.
-    pub counts: Option<Counting>,
+    /// What its values are.
+    pub values: MetricValues,
+}
+
+impl MetricMember {
+    /// Returns what its values count, if they do.
+    pub fn counts(&self) -> Option<Counting> {
+        match self.values {
+            MetricValues::Counts(counting) => Some(counting),
+            MetricValues::States(_) | MetricValues::Others => None,
+        }
+    }
+}
+
+/// What the values of a metric are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MetricValues {
+    /// Numbers that count.
+    Counts(Counting),
+    /// States, such as frequencies.
+    States(State),
+    /// Changes of states, or numbers of another type.
+    Others,
 }
 
 /// Values that count.
@@ -220,6 +241,17 @@ pub struct Counting {
     /// Since when.
     pub since: CountsSince,
     /// The power of ten of the unit in which they count: whole numbers, and millionths of real ones.
+    pub exponent: i64,
+}
+
+/// Values that are states: each is a number of its unit times a power.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct State {
+    /// Whether a value holds from its time to that of the next; else it holds at its time, or from the one before to its time.
+    pub holds_until_next: bool,
+    /// The base of the power: 10, or 2.
+    pub base: u8,
+    /// Its exponent.
     pub exponent: i64,
 }
 

@@ -22,7 +22,7 @@ pub mod usage;
 pub use definitions::{
     CallingContext, CartDimension, CartTopology, Communicator, Counting, CountsSince, Definitions,
     FileHandle, FileProperty, Group, InterruptGenerator, Location, LocationGroup, Members, MetricClass,
-    MetricMember, Region, SystemTreeNode, Window,
+    MetricMember, MetricValues, Region, State, SystemTreeNode, Window,
 };
 pub use enumerations::{
     CollectiveOp, GroupType, LocationGroupType, LocationType, MeasurementMode, Paradigm, RegionRole,

@@ -8,11 +8,12 @@ use crate::Error;
 use crate::definition::Definition;
 use crate::definition_cursor::DefinitionCursor;
 use crate::field::UNDEFINED;
+use crate::metric_values::metric_values;
 use crate::value::{Value, ValueType};
 use model::{
-    CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Counting, CountsSince,
-    Definitions, FileHandle, FileProperty, Group, InterruptGenerator, Location, LocationGroup, Members,
-    MetricClass, MetricMember, Region, SystemTreeNode, Table, Window, recording, usage,
+    CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Definitions, FileHandle,
+    FileProperty, Group, InterruptGenerator, Location, LocationGroup, Members, MetricClass, MetricMember,
+    Region, SystemTreeNode, Table, Window, recording, usage,
 };
 
 /// Reads all records of the global definitions.
@@ -287,23 +288,8 @@ impl Resolver {
                 unit,
                 ..
             } => {
-                // OTF2_MetricMode: accumulated since the start, 0; at a point, 16; since the last value, 32.
-                let since = match metric_mode {
-                    0 => Some(CountsSince::Begin),
-                    16 | 32 => Some(CountsSince::ValueBefore),
-                    _ => None,
-                };
-                let digits = match value_type {
-                    ValueType::UINT64 | ValueType::INT64 => Some(0),
-                    ValueType::DOUBLE => Some(6),
-                    _ => None,
-                };
-                // Any base to the power of 0 is 1; OTF2_Base: 1 decimal.
-                let is_decimal = base == 1 || exponent == 0;
-                let exponent = digits.and_then(|digits| exponent.checked_sub(digits));
-                let counting = |(since, exponent)| Counting { since, exponent };
-                let counts = since.zip(exponent).filter(|_| is_decimal).map(counting);
-                let member = MetricMember { name: self.string(name)?, unit: self.string(unit)?, counts };
+                let values = metric_values(metric_mode, value_type, base, exponent);
+                let member = MetricMember { name: self.string(name)?, unit: self.string(unit)?, values };
                 define(&mut self.done.metric_members, reference, member)
             }
             Definition::MetricClass { reference, metric_members, metric_occurrence, recorder_kind } => {
@@ -448,7 +434,7 @@ fn required<T>(table: &Table<T>, reference: u32, what: &str) -> Result<usize, Pr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
+    use model::{Counting, CountsSince, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
 
     fn resolved(definitions: &[Definition<'_>]) -> Result<Definitions, Problem> {
         let mut resolver = Resolver { room: 1000, ..Resolver::default() };
@@ -520,16 +506,16 @@ mod tests {
     }
 
     #[test]
-    fn metrics_that_count_since_the_begin_are_told_from_others() {
-        let member = |reference, metric_mode, value_type, exponent| Definition::MetricMember {
+    fn classes_of_metrics_have_their_members_in_the_order_of_values() {
+        let member = |reference, metric_mode| Definition::MetricMember {
             reference,
             name: 3,
             description: UNDEFINED,
             metric_type: 0,
             metric_mode,
-            value_type,
+            value_type: ValueType::UINT64,
             base: 1,
-            exponent,
+            exponent: -9,
             unit: UNDEFINED,
         };
         let class = Definition::MetricClass {
@@ -538,26 +524,10 @@ mod tests {
             metric_occurrence: 0,
             recorder_kind: 1,
         };
-        let [count, tens, rate, real] = [
-            member(0, 0, ValueType::UINT64, 0),
-            member(1, 0, ValueType::UINT64, 1),
-            member(2, 2, ValueType::UINT64, 0),
-            member(3, 0, ValueType::DOUBLE, 0),
-        ];
-        let step = member(4, 16, ValueType::UINT64, -9);
-        let trace = resolved(&[NAME, count, tens, rate, real, step, class]).unwrap();
-        let counts: Vec<_> = trace.metric_members.iter().map(|member| member.counts).collect();
-        let counting = |since, exponent| Some(Counting { since, exponent });
-        assert_eq!(
-            counts,
-            [
-                counting(CountsSince::Begin, 0),
-                counting(CountsSince::Begin, 1),
-                None,
-                counting(CountsSince::Begin, -6),
-                counting(CountsSince::ValueBefore, -9)
-            ]
-        );
+        let trace = resolved(&[NAME, member(0, 16), member(1, 18), member(2, 17), class]).unwrap();
+        let counts = trace.metric_members.iter().map(|member| member.counts());
+        let counting = Counting { since: CountsSince::ValueBefore, exponent: -9 };
+        assert_eq!(counts.collect::<Vec<_>>(), [Some(counting), None, None]);
         let class =
             MetricClass { members: vec![Some(2), None, Some(0)], is_strict: true, is_of_threads: false };
         assert_eq!(trace.metric_classes.find(7), Some(&class));

@@ -110,6 +110,7 @@ mod legacy;
 mod list;
 mod local;
 mod mappings;
+mod metric_values;
 mod record;
 mod region_events;
 mod sion;

@@ -115,6 +115,8 @@ pub(super) fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
         "metric" => Step::Metric(MetricClass::Instructions, words.number("value")?),
         "cycles" => Step::Metric(MetricClass::Cycles, words.number("value")?),
         "joules" => Step::Metric(MetricClass::Joules, words.number("value")?),
+        "kilohertz" => Step::Metric(MetricClass::Kilohertz, words.number("value")?),
+        "kibibytes" => Step::Metric(MetricClass::Kibibytes, words.number("value")?),
         "param" => Step::Parameter(words.word("parameter")?.to_owned(), words.number("value")?),
         _ => return Err(format!("unknown event {word}")),
     })

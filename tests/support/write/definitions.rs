@@ -108,15 +108,16 @@ impl Names {
         }
         for (reference, &class) in (0..).zip(trace.metric_classes()) {
             let [name, unit] = class.name_and_unit();
+            let (metric_mode, base, exponent) = class.mode_and_scale();
             let member = Definition::MetricMember {
                 reference,
                 name: self.string_of[name],
                 description: 0,
                 metric_type: 0,
-                metric_mode: 0,
+                metric_mode,
                 value_type: if class == MetricClass::Joules { ValueType::DOUBLE } else { ValueType::UINT64 },
-                base: 1,
-                exponent: 0,
+                base,
+                exponent,
                 unit: self.string_of[unit],
             };
             define(archive, member);

@@ -115,7 +115,7 @@ fn add_metrics(cube: &mut Cube) -> Vec<(MetricId, Option<MetricValue>)> {
             Unit::Seconds => (DataType::Double, "sec"),
             Unit::Occurrences => (DataType::UInt64, "occ"),
             Unit::Bytes => (DataType::UInt64, "bytes"),
-            Unit::Scaled { name, .. } => (DataType::Double, name),
+            Unit::Scaled { name, .. } | Unit::State { name, .. } => (DataType::Double, name),
         };
         let id = cube.add_metric(cubex::Metric {
             parent: metric.parent.and_then(|parent| cube.metric_named(parent)),

@@ -1,0 +1,270 @@
+//! States of a trace in its report, such as a frequency or the memory in use (site.md, 5.2): which values each had at most, at least, and
+//! on average, by call path and location. A value is of the call path to which the time goes that it holds in.
+
+use model::{Definitions, MetricValues, State, Ticks};
+use otf2::{List, MetricValue, ValueType};
+use patterns::{Metric, Source, StateNumber, Unit};
+
+use super::metric_ids::id_of;
+use super::process::ProcessWalk;
+use super::thread::Thread;
+use crate::ids::Row;
+use crate::kept::kept;
+use crate::severity::StateMetrics;
+
+/// How many there are at most.
+const MOST: usize = 64;
+
+/// A value of a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Place {
+    /// The position of the state among those of the trace.
+    state: usize,
+    values: State,
+}
+
+/// The states that a trace defines.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReportedStates {
+    /// Names and units.
+    list: Vec<(String, String)>,
+    /// By position of the class, in the order of values.
+    places: Vec<Vec<Option<Place>>>,
+}
+
+impl ReportedStates {
+    /// Returns those that a trace defines; `None` if it has none. Metrics of the same name and unit are one.
+    pub fn find(definitions: &Definitions) -> Option<ReportedStates> {
+        let mut list: Vec<(String, String)> = Vec::new();
+        let mut place = |member: &Option<usize>| {
+            let member = definitions.metric_members.get((*member)?)?;
+            let MetricValues::States(values) = member.values else { return None };
+            if member.name.is_empty() {
+                return None;
+            }
+            let state = (member.name.clone(), member.unit.clone());
+            let at = list.iter().position(|known| *known == state).unwrap_or(list.len());
+            if at == MOST {
+                return None;
+            }
+            if at == list.len() {
+                list.push(state);
+            }
+            Some(Place { state: at, values })
+        };
+        let places = definitions.metric_classes.iter().map(|class| match class.is_of_threads {
+            true => class.members.iter().map(&mut place).collect(),
+            false => vec![None; class.members.len()],
+        });
+        let places: Vec<_> = places.collect();
+        (!list.is_empty()).then_some(ReportedStates { list, places })
+    }
+
+    /// Adds their metrics to all others, as roots of the tree; returns their numbers.
+    pub fn add_metrics(&self, all: &mut Vec<Metric>) -> Vec<StateMetrics> {
+        let numbers = self.list.iter().map(|(name, unit)| {
+            let unit = match unit.as_str() {
+                "#" | "" => "occ",
+                "B" | "byte" | "bytes" | "Bytes" => "bytes",
+                "s" | "sec" => "sec",
+                other => kept(other),
+            };
+            let ending = |number: &str| format!("_{number}");
+            let endings = ["min", "sum", "values", "mean"].map(ending);
+            let id = id_of(name, |id| {
+                let mut others = all.iter().map(|other| other.id.strip_prefix(id));
+                others.any(|rest| {
+                    rest.is_some_and(|rest| rest.is_empty() || endings.iter().any(|it| it == rest))
+                })
+            });
+            let mut add = |id: String, name: String, unit, number, about| {
+                let unit = Unit::State { name: unit, number };
+                all.push(Metric::root(kept(&id), kept(&name), unit, Source::Measured, about));
+                all.len() - 1
+            };
+            let [min, sum, values, _] = endings.map(|ending| id.clone() + &ending);
+            let part = StateNumber::PartOfMean;
+            StateMetrics {
+                maximum: add(
+                    id,
+                    name.clone(),
+                    unit,
+                    StateNumber::Maximum,
+                    "The largest value that the trace has of it while the thread was there.",
+                ),
+                minimum: add(
+                    min,
+                    format!("{name} (minimum)"),
+                    unit,
+                    StateNumber::Minimum,
+                    "The smallest value that the trace has of it while the thread was there.",
+                ),
+                sum: add(sum, format!("{name} (sum)"), unit, part, "The sum of values, for their mean."),
+                values: add(values, format!("{name} (values)"), "occ", part, "The number of values."),
+            }
+        });
+        numbers.collect()
+    }
+}
+
+/// Returns a value in its unit; `None` if it is no number.
+fn value(of: MetricValue, State { base, exponent, .. }: State) -> Option<f64> {
+    let value = match of.kind {
+        ValueType::UINT64 => of.bits as f64,
+        ValueType::INT64 => of.bits.cast_signed() as f64,
+        ValueType::DOUBLE => f64::from_bits(of.bits),
+        _ => return None,
+    };
+    let power = f64::from(base).powi(i32::try_from(exponent.unsigned_abs()).ok()?);
+    let value = if exponent < 0 { value / power } else { value * power };
+    value.is_finite().then_some(value)
+}
+
+/// A value, and where it belongs.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    metrics: StateMetrics,
+    row: Option<Row>,
+    value: f64,
+}
+
+/// Values of states of a thread that are in no row yet.
+#[derive(Debug, Default)]
+pub(super) struct OpenStates {
+    /// Those that hold until the next ones, by class and place.
+    holding: Vec<((usize, usize), f64)>,
+    /// Those of the time since it was accounted last, whose row the event behind them tells.
+    taken: Vec<Taken>,
+    /// Up to when time was accounted then.
+    since: Ticks,
+}
+
+impl OpenStates {
+    /// Sets the value at a place that holds until the next; returns the one that held before, if there was one.
+    fn replace(&mut self, at: (usize, usize), value: Option<f64>) -> Option<f64> {
+        let found = self.holding.iter().position(|(place, _)| *place == at);
+        let before = found.map(|found| self.holding.swap_remove(found).1);
+        self.holding.extend(value.map(|value| (at, value)));
+        before
+    }
+}
+
+impl Thread {
+    /// Puts values into the rows that are known of them, once the time has been accounted that they are of.
+    pub(super) fn settle_states(&mut self) {
+        let Some(open) = &mut self.states else { return };
+        for Taken { metrics, row, value } in open.taken.drain(..) {
+            if let Some(row) = row {
+                self.severities.add_state(metrics, row, value);
+            }
+        }
+    }
+
+    /// Puts values of the time since it was accounted last into the row to which that time goes.
+    pub(super) fn move_states(&mut self, row: Row) {
+        let since = self.accounted;
+        let Some(open) = self.states.as_mut().filter(|open| open.since == since) else { return };
+        open.taken.iter_mut().for_each(|taken| taken.row = taken.row.and(Some(row)));
+    }
+
+    /// Forgets values that hold until the next ones: what follows is not recorded.
+    pub(super) fn forget_states(&mut self) {
+        self.states.iter_mut().for_each(|open| open.holding.clear());
+    }
+}
+
+impl ProcessWalk<'_> {
+    /// Takes values of a class of metrics, by its position: states of a thread at the event that comes next.
+    pub(super) fn take_states(&mut self, thread: usize, class: usize, values: List<'_, MetricValue, u8>) {
+        let (Some(known), Some(metrics)) = (&self.trace.reported_states, &self.metrics.states) else {
+            return;
+        };
+        let places = &known.places[class];
+        if places.iter().all(Option::is_none) {
+            return;
+        }
+        let state = &mut self.threads[thread];
+        let row = state.stack.last().filter(|_| state.counts(state.now)).map(|frame| frame.row);
+        if state.states.as_ref().is_some_and(|open| open.since != state.accounted) {
+            state.settle_states();
+        }
+        let open = state.states.get_or_insert_default();
+        open.since = state.accounted;
+        for (at, (read, place)) in values.iter().zip(places).enumerate() {
+            let Some(place) = place else { continue };
+            let now = value(read, place.values);
+            let held = if place.values.holds_until_next { open.replace((class, at), now) } else { now };
+            open.taken.extend(held.map(|value| Taken { metrics: metrics[place.state], row, value }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{MetricClass, MetricMember};
+
+    const POINT: State = State { holds_until_next: false, base: 10, exponent: 0 };
+
+    fn definitions(members: &[(&str, &str, MetricValues)], is_of_threads: bool) -> Definitions {
+        let mut definitions = Definitions::default();
+        for (reference, (name, unit, values)) in (0..).zip(members) {
+            let member = MetricMember { name: (*name).into(), unit: (*unit).into(), values: *values };
+            definitions.metric_members.push(reference, member).unwrap();
+        }
+        let members = (0..members.len()).map(Some).collect();
+        let class = MetricClass { members, is_strict: true, is_of_threads };
+        definitions.metric_classes.push(0, class).unwrap();
+        definitions
+    }
+
+    #[test]
+    fn states_have_metrics_of_their_extremes_and_parts_of_their_mean() {
+        let states = MetricValues::States(POINT);
+        let members =
+            [("core frequency", "Hz", states), ("size", "B", states), ("other", "", MetricValues::Others)];
+        let known = ReportedStates::find(&definitions(&members, true)).unwrap();
+        assert!(known.places[0][2].is_none());
+        let mut all = vec![Metric::root("size_mean", "", Unit::Bytes, Source::Measured, "")];
+        let numbers = known.add_metrics(&mut all);
+        let ids: Vec<_> = all[1..].iter().map(|metric| metric.id).collect();
+        let of_first =
+            ["core_frequency", "core_frequency_min", "core_frequency_sum", "core_frequency_values"];
+        assert_eq!(ids[..4], of_first);
+        assert_eq!(ids[4..6], ["size_counter", "size_counter_min"]);
+        assert_eq!(numbers[1], StateMetrics { maximum: 5, minimum: 6, sum: 7, values: 8 });
+        let unit = |at: usize| all[at].unit;
+        assert_eq!(unit(1), Unit::State { name: "Hz", number: StateNumber::Maximum });
+        assert_eq!(unit(6), Unit::State { name: "bytes", number: StateNumber::Minimum });
+        assert_eq!(unit(8), Unit::State { name: "occ", number: StateNumber::PartOfMean });
+    }
+
+    #[test]
+    fn states_of_other_sources_than_threads_are_not_read() {
+        let members = [("power", "W", MetricValues::States(POINT))];
+        assert_eq!(ReportedStates::find(&definitions(&members, false)), None);
+    }
+
+    #[test]
+    fn values_are_in_their_unit() {
+        let of = |kind, bits, base, exponent| {
+            value(MetricValue { kind, bits }, State { holds_until_next: false, base, exponent })
+        };
+        assert_eq!(of(ValueType::UINT64, 3, 2, 10), Some(3072.0));
+        assert_eq!(of(ValueType::INT64, (-7_i64).cast_unsigned(), 10, -1), Some(-0.7));
+        assert_eq!(of(ValueType::UINT64, u64::MAX, 10, 0), Some(2_f64.powi(64)));
+        assert_eq!(of(ValueType::DOUBLE, 0.5_f64.to_bits(), 10, 3), Some(500.0));
+        assert_eq!(of(ValueType::DOUBLE, f64::NAN.to_bits(), 10, 0), None);
+        assert_eq!(of(ValueType::UINT64, 1, 10, 400), None);
+        assert_eq!(of(ValueType::UINT64, 1, 10, i64::MIN), None);
+    }
+
+    #[test]
+    fn value_that_holds_until_the_next_is_told_by_that_one() {
+        let mut open = OpenStates::default();
+        assert_eq!(open.replace((0, 1), Some(5.0)), None);
+        assert_eq!(open.replace((0, 2), Some(6.0)), None);
+        assert_eq!(open.replace((0, 1), None), Some(5.0));
+        assert_eq!(open.replace((0, 1), Some(7.0)), None);
+    }
+}

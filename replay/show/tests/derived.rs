@@ -201,3 +201,38 @@ fn metrics_that_are_switched_off_are_not_listed() {
     let printed = run(80, &["tree", "--metrics", path.to_str().unwrap()]).results;
     assert!(printed.contains("kept") && !printed.contains("gone"), "{printed}");
 }
+
+#[test]
+fn ratios_of_functions_are_those_of_their_sums() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let mut maker = Maker::new(1);
+    let [instructions, cycles] = ["ins", "cyc"].map(|name| maker.metric(name, None));
+    for (name, value) in [("ipc", "metric::ins() / metric::cyc()"), ("twice", "2 * metric::ipc()")] {
+        maker.cube.add_metric(Metric {
+            unique_name: name.into(),
+            kind: Postderived,
+            expression: Some(Expression { value: value.into(), ..Expression::default() }),
+            ..Metric::default()
+        });
+    }
+    let main = maker.call("main", None);
+    let [first, second] = ["first", "second"].map(|name| maker.call(name, Some(main)));
+    let [one, other] = [first, second].map(|caller| maker.call("work", Some(caller)));
+    maker.cube.cnodes[other.0].region = maker.cube.cnodes[one.0].region;
+    for (metric, of_one, of_other) in [(instructions, 30.0, 10.0), (cycles, 10.0, 30.0)] {
+        maker.row(metric, one, &[of_one]);
+        maker.row(metric, other, &[of_other]);
+    }
+    maker.write(&path, &[]);
+    for kind in ["--flat", "--callers"] {
+        let printed = run(80, &["tree", path.to_str().unwrap(), "-m", "ipc,twice,ins", kind, "--json"]);
+        assert_eq!(printed.status, Status::Done, "{}", printed.messages);
+        let tree: Value = serde_json::from_str(&printed.results).unwrap();
+        let work = tree["nodes"].as_array().unwrap().iter().find(|node| node["name"] == "work").unwrap();
+        let of = |name: &str| (work[name].as_f64(), work[&format!("{name}.exclusive")].as_f64());
+        assert_eq!(of("ipc"), (Some(1.0), Some(1.0)), "{kind}");
+        assert_eq!(of("twice"), (Some(2.0), Some(2.0)), "{kind}");
+        assert_eq!(of("ins"), (Some(40.0), Some(40.0)), "{kind}");
+    }
+}

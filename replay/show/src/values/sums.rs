@@ -91,23 +91,18 @@ impl Values<'_> {
     /// An expression of sums is evaluated for the sums of each call path, and for those of all.
     fn totals_of_postderived(&self, metric: MetricId, is_selected: &[bool]) -> Result<Totals> {
         let mut known = FxHashMap::default();
-        for needed in self.programs.needs(metric) {
+        for needed in self.summed(metric) {
             known.insert(needed, self.totals(&self.of_metric(needed), is_selected)?);
         }
         let evaluate = |cnode: Option<CnodeId>, same: Flavour| {
-            let mut operands = |metric, flavour| {
-                let totals = known.get(&metric).ok_or(NotUnderstood)?;
-                let flavour = if flavour == Flavour::Same { same } else { flavour };
-                Ok(vec![match (cnode, flavour) {
+            self.of_sums(metric, (cnode, same), &|needed, flavour| {
+                let totals = known.get(&needed)?;
+                Some(match (cnode, flavour) {
                     (None, _) => totals.all,
                     (Some(cnode), Flavour::Exclusive) => totals.exclusive[cnode.0],
                     (Some(cnode), _) => totals.inclusive[cnode.0],
-                }])
-            };
-            match self.programs.evaluate(self.cube(), metric, cnode, &mut operands).as_deref() {
-                Ok(&[number]) => Ok(number),
-                _ => Err(self.obstacle(metric)),
-            }
+                })
+            })
         };
         let of_all = |flavour| {
             let cnodes = (0..self.cube().cnodes.len()).map(|cnode| evaluate(Some(CnodeId(cnode)), flavour));
@@ -118,6 +113,65 @@ impl Values<'_> {
             inclusive: of_all(Flavour::Inclusive)?,
             all: evaluate(None, Flavour::Inclusive)?,
         })
+    }
+
+    /// What an expression of sums, such as a ratio, is made of: quantities whose values can be combined; `None` of all other quantities.
+    pub fn operands(&self, quantity: &Quantity) -> Option<Vec<Quantity>> {
+        let Source::Postderived(metric) = quantity.source else { return None };
+        Some(self.summed(metric).into_iter().map(|needed| self.of_metric(needed)).collect())
+    }
+
+    /// The value of an expression of sums, alone or with what is below, where `operand` returns that of each of its
+    /// [`operands`](Self::operands).
+    ///
+    /// # Errors
+    /// If it is no such expression, or cannot be evaluated.
+    pub fn of_operands(
+        &self,
+        quantity: &Quantity,
+        is_exclusive: bool,
+        operand: impl Fn(MetricId, bool) -> Option<f64>,
+    ) -> Result<f64> {
+        let Source::Postderived(metric) = quantity.source else {
+            return Err(Error::obstacle(&quantity.name, DERIVED));
+        };
+        let same = if is_exclusive { Flavour::Exclusive } else { Flavour::Inclusive };
+        self.of_sums(metric, (None, same), &|needed, flavour| operand(needed, flavour == Flavour::Exclusive))
+    }
+
+    /// The metrics that an expression of sums is made of in the end; each once.
+    fn summed(&self, metric: MetricId) -> Vec<MetricId> {
+        let mut summed = Vec::new();
+        let mut pending = self.programs.needs(metric);
+        while let Some(needed) = pending.pop() {
+            match self.of_metric(needed).source {
+                Source::Postderived(needed) => pending.extend(self.programs.needs(needed)),
+                _ => summed.push(needed),
+            }
+        }
+        summed.sort_unstable();
+        summed.dedup();
+        summed
+    }
+
+    fn of_sums(
+        &self,
+        metric: MetricId,
+        (cnode, same): (Option<CnodeId>, Flavour),
+        sum: &dyn Fn(MetricId, Flavour) -> Option<f64>,
+    ) -> Result<f64> {
+        let mut operands = |needed: MetricId, flavour| {
+            let flavour = if flavour == Flavour::Same { same } else { flavour };
+            let number = match self.of_metric(needed).source {
+                Source::Postderived(needed) => self.of_sums(needed, (cnode, flavour), sum).ok(),
+                _ => sum(needed, flavour),
+            };
+            Ok(vec![number.ok_or(NotUnderstood)?])
+        };
+        match self.programs.evaluate(self.cube(), metric, cnode, &mut operands).as_deref() {
+            Ok(&[number]) => Ok(number),
+            _ => Err(self.obstacle(metric)),
+        }
     }
 
     fn obstacle(&self, metric: MetricId) -> Error {

@@ -5,6 +5,7 @@ mod calls;
 mod flat;
 mod metrics;
 mod nodes;
+mod ratios;
 
 use std::path::PathBuf;
 
@@ -136,8 +137,8 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     }
     let mut document = Document::new("tree");
     let tree = match (args.flat, args.callers) {
-        (true, _) => flat::tree(&values, &shown, &mut limits),
-        (_, true) => callers::tree(&values, &shown, &mut limits),
+        (true, _) => ratios::tree(&values, &shown, |summed| flat::tree(&values, summed, &mut limits))?,
+        (_, true) => ratios::tree(&values, &shown, |summed| callers::tree(&values, summed, &mut limits))?,
         _ => calls::tree(&values, &shown, output.is_for_scripts())?,
     };
     document.fact("file", opened.path.display().to_string());

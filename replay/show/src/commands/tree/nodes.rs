@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::{Shown, Sort};
 use crate::output::{Cell, Column, Document, Line, Style, Table};
-use crate::values::Combine;
 
 /// What of a tree is shown.
 #[derive(Debug)]
@@ -126,15 +125,14 @@ fn kept(nodes: &[Node], shown: &[Shown], limits: &Limits) -> (Vec<bool>, usize) 
         let is_named = limits.selected.as_ref().is_some_and(|selected| selected[at]);
         is_selected[at] |= is_named || node.parent.is_some_and(|parent| is_selected[parent]);
     }
-    // Minima and maxima have no shares; without any sum all is shown.
-    let has_shares =
-        shown.iter().any(|(quantity, totals)| quantity.combine == Combine::Sum && totals.is_ok());
+    // Ratios, minima and maxima have no shares; without any sum all is shown.
+    let has_shares = shown.iter().any(|(quantity, totals)| quantity.is_sum() && totals.is_ok());
     let is_large = |node: &Node| {
         let values = if limits.is_exclusive { &node.exclusive } else { &node.inclusive };
         limits.least == 0.0
             || !has_shares
             || shown.iter().zip(values).any(|((quantity, totals), value)| match totals {
-                Ok(totals) if quantity.combine == Combine::Sum => {
+                Ok(totals) if quantity.is_sum() => {
                     totals.all != 0.0 && value.abs() >= limits.least * totals.all.abs()
                 }
                 _ => false,

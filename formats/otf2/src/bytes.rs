@@ -85,7 +85,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// The remaining bytes, and all behind them in the file.
-    pub(crate) fn from_here(&self) -> &'a [u8] {
+    pub(crate) fn rest_of_file(&self) -> &'a [u8] {
         self.file.get(self.at..).unwrap_or_default()
     }
 

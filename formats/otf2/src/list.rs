@@ -53,7 +53,7 @@ impl<'a, T, C> List<'a, T, C> {
     {
         // An element has at least a byte, so a wrong count is detected before the elements are read.
         let length = u32::try_from(length).ok().filter(|&length| length as usize <= bytes.left())?;
-        let encoded = Storage::Encoded { bytes: bytes.from_here(), order: bytes.order(), length };
+        let encoded = Storage::Encoded { bytes: bytes.rest_of_file(), order: bytes.order(), length };
         for _ in 0..length {
             T::read(bytes)?;
         }

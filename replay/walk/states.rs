@@ -4,6 +4,7 @@
 use model::{Definitions, MetricValues, State, Ticks};
 use otf2::{List, MetricValue, ValueType};
 use patterns::{Metric, Source, StateNumber, Unit};
+use rustc_hash::FxHashMap;
 
 use super::metric_ids::id_of;
 use super::process::ProcessWalk;
@@ -124,7 +125,7 @@ fn value(of: MetricValue, State { base, exponent, .. }: State) -> Option<f64> {
 #[derive(Clone, Copy, Debug)]
 struct Taken {
     metrics: StateMetrics,
-    row: Option<Row>,
+    row: Row,
     value: f64,
 }
 
@@ -132,8 +133,9 @@ struct Taken {
 #[derive(Debug, Default)]
 pub(super) struct OpenStates {
     /// Those that hold until the next ones, by class and place.
-    holding: Vec<((usize, usize), f64)>,
-    /// Those of the time since it was accounted last, whose row the event behind them tells.
+    holding: FxHashMap<(usize, usize), f64>,
+    /// Those of the time since it was accounted last, where the event behind them may tell another row
+    /// ([`charges`](super::charges)).
     taken: Vec<Taken>,
     /// Up to when time was accounted then.
     since: Ticks,
@@ -142,21 +144,32 @@ pub(super) struct OpenStates {
 impl OpenStates {
     /// Sets the value at a place that holds until the next; returns the one that held before, if there was one.
     fn replace(&mut self, at: (usize, usize), value: Option<f64>) -> Option<f64> {
-        let found = self.holding.iter().position(|(place, _)| *place == at);
-        let before = found.map(|found| self.holding.swap_remove(found).1);
-        self.holding.extend(value.map(|value| (at, value)));
-        before
+        match value {
+            Some(value) => self.holding.insert(at, value),
+            None => self.holding.remove(&at),
+        }
     }
 }
 
 impl Thread {
+    /// Adds a value of the time before the event that comes next, in a row that is the innermost so far.
+    fn take_state(&mut self, metrics: StateMetrics, row: Row, value: f64) {
+        if self.charges.is_none() {
+            return self.severities.add_state(metrics, row, value);
+        }
+        if self.states.as_ref().is_some_and(|open| open.since != self.accounted) {
+            self.settle_states();
+        }
+        let open = self.states.get_or_insert_default();
+        open.since = self.accounted;
+        open.taken.push(Taken { metrics, row, value });
+    }
+
     /// Puts values into the rows that are known of them, once the time has been accounted that they are of.
     pub(super) fn settle_states(&mut self) {
         let Some(open) = &mut self.states else { return };
         for Taken { metrics, row, value } in open.taken.drain(..) {
-            if let Some(row) = row {
-                self.severities.add_state(metrics, row, value);
-            }
+            self.severities.add_state(metrics, row, value);
         }
     }
 
@@ -164,7 +177,7 @@ impl Thread {
     pub(super) fn move_states(&mut self, row: Row) {
         let since = self.accounted;
         let Some(open) = self.states.as_mut().filter(|open| open.since == since) else { return };
-        open.taken.iter_mut().for_each(|taken| taken.row = taken.row.and(Some(row)));
+        open.taken.iter_mut().for_each(|taken| taken.row = row);
     }
 
     /// Forgets values that hold until the next ones: what follows is not recorded.
@@ -185,16 +198,16 @@ impl ProcessWalk<'_> {
         }
         let state = &mut self.threads[thread];
         let row = state.stack.last().filter(|_| state.counts(state.now)).map(|frame| frame.row);
-        if state.states.as_ref().is_some_and(|open| open.since != state.accounted) {
-            state.settle_states();
-        }
-        let open = state.states.get_or_insert_default();
-        open.since = state.accounted;
         for (at, (read, place)) in values.iter().zip(places).enumerate() {
             let Some(place) = place else { continue };
             let now = value(read, place.values);
-            let held = if place.values.holds_until_next { open.replace((class, at), now) } else { now };
-            open.taken.extend(held.map(|value| Taken { metrics: metrics[place.state], row, value }));
+            let held = match place.values.holds_until_next {
+                true => state.states.get_or_insert_default().replace((class, at), now),
+                false => now,
+            };
+            if let Some((row, value)) = row.zip(held) {
+                state.take_state(metrics[place.state], row, value);
+            }
         }
     }
 }

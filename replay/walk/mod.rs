@@ -32,6 +32,7 @@ mod polls;
 mod probes;
 mod process;
 mod records;
+mod references;
 mod requests;
 mod run;
 mod sampling;

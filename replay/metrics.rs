@@ -17,6 +17,9 @@ use crate::severity::{MetricId, StateMetrics};
 use crate::statistics::SubjectId;
 use crate::walk::{ReportedCounters, ReportedStates};
 
+/// The unique name of instructions a cycle, which readers of reports work out of both.
+pub const IPC: &str = "ipc";
+
 /// A pattern with the numbers of its metrics.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberedPattern {

@@ -198,6 +198,33 @@ pub struct StateMetrics {
     pub values: MetricId,
 }
 
+/// What is made of values of a state, in its unit.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct StateNumbers {
+    maximum: f64,
+    minimum: f64,
+    sum: f64,
+    /// How many they are.
+    values: f64,
+}
+
+impl StateNumbers {
+    /// Those of one value.
+    pub fn of(value: f64) -> StateNumbers {
+        StateNumbers { maximum: value, minimum: value, sum: value, values: 1.0 }
+    }
+
+    /// Those of these values and others.
+    pub fn and(self, others: StateNumbers) -> StateNumbers {
+        StateNumbers {
+            maximum: self.maximum.max(others.maximum),
+            minimum: self.minimum.min(others.minimum),
+            sum: self.sum + others.sum,
+            values: self.values + others.values,
+        }
+    }
+}
+
 /// Severities of one location. Ticks, bytes and occurrences are exact integers, and shares of ticks are
 /// fixed-point numbers, so that their sums do not depend on the order.
 ///
@@ -281,12 +308,12 @@ impl Severities {
         self.shares.add(metric, row, value);
     }
 
-    /// Adds the value of a state in a row.
-    pub fn add_state(&mut self, metrics: StateMetrics, row: Row, value: f64) {
-        self.states.combine(metrics.maximum, row, value, f64::max);
-        self.states.combine(metrics.minimum, row, value, f64::min);
-        self.states.combine(metrics.sum, row, value, |sum, value| sum + value);
-        self.states.combine(metrics.values, row, 1.0, |sum, value| sum + value);
+    /// Adds values of a state in a row.
+    pub fn add_state(&mut self, metrics: StateMetrics, row: Row, numbers: StateNumbers) {
+        self.states.combine(metrics.maximum, row, numbers.maximum, f64::max);
+        self.states.combine(metrics.minimum, row, numbers.minimum, f64::min);
+        self.states.combine(metrics.sum, row, numbers.sum, |sum, more| sum + more);
+        self.states.combine(metrics.values, row, numbers.values, |sum, more| sum + more);
     }
 
     /// Replaces all shares of ticks.
@@ -389,7 +416,8 @@ mod tests {
     fn states_have_extremes_sum_and_number_of_their_values() {
         let mut severities = Severities::default();
         let metrics = StateMetrics { maximum: 7, minimum: 8, sum: 9, values: 10 };
-        [-2.5, -4.0, -3.0].into_iter().for_each(|value| severities.add_state(metrics, row(1), value));
+        severities.add_state(metrics, row(1), StateNumbers::of(-2.5));
+        severities.add_state(metrics, row(1), StateNumbers::of(-4.0).and(StateNumbers::of(-3.0)));
         let value = |metric, at| severities.states().value(metric, row(at));
         assert_eq!([7, 8, 9, 10].map(|metric| value(metric, 1)), [-2.5, -4.0, -9.5, 3.0].map(Some));
         assert_eq!([7, 10].map(|metric| value(metric, 0)), [None; 2]);

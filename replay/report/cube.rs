@@ -15,10 +15,11 @@ use crate::call_tree::NO_SITE;
 use crate::clock_correction::Violations;
 use crate::communicators::Participants;
 use crate::coverage::Fate;
-use crate::metrics::Metrics;
+use crate::metrics::{IPC, Metrics};
 use crate::report_paths::{Node, ReportPaths};
 use crate::scaling::RunFacts;
 use crate::trace::Trace;
+use crate::walk::MEAN;
 
 /// Start of the value of the attribute `Creator`, which identifies our own reports.
 pub(super) const CREATOR: &str = "Replay ";
@@ -88,11 +89,11 @@ fn add_metrics(cube: &mut Cube, metrics: &Metrics) {
         });
     }
     if let [Some(instructions), Some(cycles)] = metrics.instructions_and_cycles
-        && metrics.find("ipc").is_none()
+        && metrics.find(IPC).is_none()
     {
         let [instructions, cycles] = [instructions, cycles].map(|of| metrics.list[of].id);
         cube.add_metric(cubex::Metric {
-            unique_name: "ipc".into(),
+            unique_name: IPC.into(),
             display_name: "Instructions a cycle".into(),
             description: "Instructions divided by cycles.".into(),
             ..ratio(instructions, cycles)
@@ -102,7 +103,7 @@ fn add_metrics(cube: &mut Cube, metrics: &Metrics) {
         let [state, sum, values] =
             [state.maximum, state.sum, state.values].map(|metric| &metrics.list[metric]);
         cube.add_metric(cubex::Metric {
-            unique_name: format!("{}_mean", state.id),
+            unique_name: format!("{}{MEAN}", state.id),
             display_name: format!("{} (mean)", state.name),
             unit: data_type(state.unit).1.into(),
             description: "The mean of all values that it had there.".into(),

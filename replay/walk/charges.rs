@@ -5,9 +5,11 @@
 
 use model::Ticks;
 
+use super::process::ProcessWalk;
 use super::thread::Thread;
 use crate::ids::Row;
 use crate::severity::MetricId;
+use crate::trace::Artificial;
 
 /// What was added since time was accounted last.
 #[derive(Debug, Default)]
@@ -15,6 +17,22 @@ pub(super) struct Charges {
     /// Up to when time was accounted then.
     since: Ticks,
     list: Vec<(MetricId, Row, i64)>,
+}
+
+impl ProcessWalk<'_> {
+    /// The row to which the time of a thread before the event that comes next goes, as far as it is known; `None` if it counts nowhere.
+    pub(super) fn row_before(&self, thread: usize) -> Option<Row> {
+        let state = &self.threads[thread];
+        let row = state.stack.last().map(|frame| frame.row).or(state.stack.outside);
+        row.filter(|_| state.counts(state.now))
+    }
+
+    /// The same, but for time in which recording was off: what was measured meanwhile is of nobody.
+    pub(super) fn recorded_row_before(&self, thread: usize) -> Option<Row> {
+        let off = self.trace.artificial(Artificial::MeasurementOff);
+        let is_off = self.threads[thread].stack.last().is_some_and(|frame| frame.region == off);
+        self.row_before(thread).filter(|_| !is_off)
+    }
 }
 
 impl Thread {

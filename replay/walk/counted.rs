@@ -137,8 +137,8 @@ impl ProcessWalk<'_> {
         let (Some(known), Some(metrics)) = (&self.trace.reported_counters, &self.metrics.counters) else {
             return;
         };
+        let row = self.recorded_row_before(thread);
         let state = &mut self.threads[thread];
-        let row = state.stack.last().filter(|_| state.counts(state.now)).map(|frame| frame.row);
         let mut goes_back = None;
         for (at, (value, place)) in values.iter().zip(&known.places[class]).enumerate() {
             let Some((Place { counter, since }, count)) = place.zip(count(value)) else { continue };

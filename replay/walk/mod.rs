@@ -81,7 +81,7 @@ pub use file_operations::FileOperation;
 pub use marks::{LockTurn, Note, Noted};
 pub use phases::Border;
 pub use sampling::{COMPARABLE, Sampled};
-pub use states::ReportedStates;
+pub use states::{MEAN, ReportedStates};
 pub use steps::{Between, StepKey, Steps, TimedStep};
 pub(crate) use stream::FARTHEST;
 pub use switches::KnownSwitches;

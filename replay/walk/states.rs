@@ -11,10 +11,14 @@ use super::process::ProcessWalk;
 use super::thread::Thread;
 use crate::ids::Row;
 use crate::kept::kept;
-use crate::severity::StateMetrics;
+use crate::metrics::IPC;
+use crate::severity::{StateMetrics, StateNumbers};
 
 /// How many there are at most.
 const MOST: usize = 64;
+
+/// The end of the unique name of a mean.
+pub const MEAN: &str = "_mean";
 
 /// A value of a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +67,8 @@ impl ReportedStates {
 
     /// Adds their metrics to all others, as roots of the tree; returns their numbers.
     pub fn add_metrics(&self, all: &mut Vec<Metric>) -> Vec<StateMetrics> {
+        // Those of means, which readers of reports work out, come behind all others.
+        let mut means: Vec<String> = Vec::new();
         let numbers = self.list.iter().map(|(name, unit)| {
             let unit = match unit.as_str() {
                 "#" | "" => "occ",
@@ -70,20 +76,21 @@ impl ReportedStates {
                 "s" | "sec" => "sec",
                 other => kept(other),
             };
-            let ending = |number: &str| format!("_{number}");
-            let endings = ["min", "sum", "values", "mean"].map(ending);
+            let names =
+                |id: &str| ["", "_min", "_sum", "_values", MEAN].map(|number| format!("{id}{number}"));
             let id = id_of(name, |id| {
-                let mut others = all.iter().map(|other| other.id.strip_prefix(id));
-                others.any(|rest| {
-                    rest.is_some_and(|rest| rest.is_empty() || endings.iter().any(|it| it == rest))
-                })
+                let is_known = |name: &String| {
+                    *name == IPC || means.contains(name) || all.iter().any(|other| other.id == name)
+                };
+                names(id).iter().any(is_known)
             });
             let mut add = |id: String, name: String, unit, number, about| {
                 let unit = Unit::State { name: unit, number };
                 all.push(Metric::root(kept(&id), kept(&name), unit, Source::Measured, about));
                 all.len() - 1
             };
-            let [min, sum, values, _] = endings.map(|ending| id.clone() + &ending);
+            let [id, min, sum, values, mean] = names(&id);
+            means.push(mean);
             let part = StateNumber::PartOfMean;
             StateMetrics {
                 maximum: add(
@@ -116,17 +123,22 @@ fn value(of: MetricValue, State { base, exponent, .. }: State) -> Option<f64> {
         ValueType::DOUBLE => f64::from_bits(of.bits),
         _ => return None,
     };
-    let power = f64::from(base).powi(i32::try_from(exponent.unsigned_abs()).ok()?);
-    let value = if exponent < 0 { value / power } else { value * power };
+    // In two halves, as a power may be beyond all numbers where the value is not.
+    let exponent = i32::try_from(exponent).ok()?;
+    let by_power = |value: f64, exponent: i32| {
+        let power = f64::from(base).powi(exponent.checked_abs()?);
+        Some(if exponent < 0 { value / power } else { value * power })
+    };
+    let value = by_power(by_power(value, exponent / 2)?, exponent - exponent / 2)?;
     value.is_finite().then_some(value)
 }
 
-/// A value, and where it belongs.
+/// Values of a state, and where they belong.
 #[derive(Clone, Copy, Debug)]
 struct Taken {
     metrics: StateMetrics,
     row: Row,
-    value: f64,
+    numbers: StateNumbers,
 }
 
 /// Values of states of a thread that are in no row yet.
@@ -154,30 +166,36 @@ impl OpenStates {
 impl Thread {
     /// Adds a value of the time before the event that comes next, in a row that is the innermost so far.
     fn take_state(&mut self, metrics: StateMetrics, row: Row, value: f64) {
+        let numbers = StateNumbers::of(value);
         if self.charges.is_none() {
-            return self.severities.add_state(metrics, row, value);
+            return self.severities.add_state(metrics, row, numbers);
         }
         if self.states.as_ref().is_some_and(|open| open.since != self.accounted) {
             self.settle_states();
         }
         let open = self.states.get_or_insert_default();
         open.since = self.accounted;
-        open.taken.push(Taken { metrics, row, value });
+        match open.taken.iter_mut().find(|taken| taken.metrics == metrics && taken.row == row) {
+            Some(taken) => taken.numbers = taken.numbers.and(numbers),
+            None => open.taken.push(Taken { metrics, row, numbers }),
+        }
     }
 
     /// Puts values into the rows that are known of them, once the time has been accounted that they are of.
     pub(super) fn settle_states(&mut self) {
         let Some(open) = &mut self.states else { return };
-        for Taken { metrics, row, value } in open.taken.drain(..) {
-            self.severities.add_state(metrics, row, value);
+        for Taken { metrics, row, numbers } in open.taken.drain(..) {
+            self.severities.add_state(metrics, row, numbers);
         }
     }
 
     /// Puts values of the time since it was accounted last into the row to which that time goes.
     pub(super) fn move_states(&mut self, row: Row) {
         let since = self.accounted;
-        let Some(open) = self.states.as_mut().filter(|open| open.since == since) else { return };
-        open.taken.iter_mut().for_each(|taken| taken.row = row);
+        if let Some(open) = self.states.as_mut().filter(|open| open.since == since) {
+            open.taken.iter_mut().for_each(|taken| taken.row = row);
+            self.settle_states();
+        }
     }
 
     /// Forgets values that hold until the next ones: what follows is not recorded.
@@ -196,8 +214,8 @@ impl ProcessWalk<'_> {
         if places.iter().all(Option::is_none) {
             return;
         }
+        let row = self.recorded_row_before(thread);
         let state = &mut self.threads[thread];
-        let row = state.stack.last().filter(|_| state.counts(state.now)).map(|frame| frame.row);
         for (at, (read, place)) in values.iter().zip(places).enumerate() {
             let Some(place) = place else { continue };
             let now = value(read, place.values);
@@ -253,6 +271,17 @@ mod tests {
     }
 
     #[test]
+    fn unique_names_of_means_differ_from_all_others_in_any_order() {
+        let states = MetricValues::States(POINT);
+        let members = [("power", "W", states), ("power mean", "W", states), ("ipc", "", states)];
+        let known = ReportedStates::find(&definitions(&members, true)).unwrap();
+        let mut all = Vec::new();
+        let numbers = known.add_metrics(&mut all);
+        let ids = numbers.iter().map(|state| all[state.maximum].id);
+        assert_eq!(ids.collect::<Vec<_>>(), ["power", "power_mean_counter", "ipc_counter"]);
+    }
+
+    #[test]
     fn states_of_other_sources_than_threads_are_not_read() {
         let members = [("power", "W", MetricValues::States(POINT))];
         assert_eq!(ReportedStates::find(&definitions(&members, false)), None);
@@ -269,6 +298,11 @@ mod tests {
         assert_eq!(of(ValueType::DOUBLE, 0.5_f64.to_bits(), 10, 3), Some(500.0));
         assert_eq!(of(ValueType::DOUBLE, f64::NAN.to_bits(), 10, 0), None);
         assert_eq!(of(ValueType::UINT64, 1, 10, 400), None);
+        let is_near = |value: f64, exponent, expected: f64| {
+            let found = of(ValueType::DOUBLE, value.to_bits(), 10, exponent).unwrap();
+            (found / expected - 1.0).abs() < 1e-12
+        };
+        assert!(is_near(1e300, -320, 1e-20) && is_near(1e-200, 400, 1e200));
         assert_eq!(of(ValueType::UINT64, 1, 10, i64::MIN), None);
     }
 

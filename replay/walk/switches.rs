@@ -64,11 +64,8 @@ impl ProcessWalk<'_> {
     pub(super) fn take_switches(&mut self, thread: usize, class: usize, values: List<'_, MetricValue, u8>) {
         let (Some(known), Some(metrics)) = (&self.trace.switches, self.metrics.off_cpu) else { return };
         let resolution = self.trace.definitions.clock.resolution;
+        let Some(row) = self.row_before(thread) else { return };
         let thread = &mut self.threads[thread];
-        let Some(row) = thread.stack.last().filter(|_| thread.counts(thread.now)).map(|frame| frame.row)
-        else {
-            return;
-        };
         for (value, place) in values.iter().zip(&known.places[class]) {
             let Some(place) = place.filter(|_| value.kind == ValueType::UINT64) else { continue };
             let amount = match MEMBERS[place.member].is_time {

@@ -236,3 +236,47 @@ fn ratios_of_functions_are_those_of_their_sums() {
         assert_eq!(of("ins"), (Some(40.0), Some(40.0)), "{kind}");
     }
 }
+
+#[test]
+fn ratios_of_processes_are_those_of_their_sums_and_those_of_nothing_are_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let mut maker = Maker::new(3);
+    let [sum, values] = ["sum", "values"].map(|name| maker.metric(name, None));
+    maker.cube.add_metric(Metric {
+        unique_name: "mean".into(),
+        kind: Postderived,
+        expression: Some(Expression {
+            value: "metric::sum() / metric::values()".into(),
+            ..Expression::default()
+        }),
+        ..Metric::default()
+    });
+    let main = maker.call("main", None);
+    let idle = maker.call("idle", Some(main));
+    // The first two locations are one process: a mean of 0 is a value, unlike that of nothing.
+    maker.cube.locations[1].group = maker.cube.locations[0].group;
+    maker.cube.locations[2].group = maker.cube.locations[1].group;
+    maker.cube.locations[2].group.0 += 1;
+    maker.cube.location_groups.remove(1);
+    maker.row(sum, main, &[-30.0, 30.0, 0.0]);
+    maker.row(values, main, &[10.0, 30.0, 0.0]);
+    maker.row(sum, idle, &[0.0, 0.0, 0.0]);
+    maker.write(&path, &[]);
+    let path = path.to_str().unwrap();
+    let read = |arguments: &[&str]| -> Value {
+        let printed = run(80, &[arguments, &[path, "-m", "mean", "--json"]].concat());
+        assert_eq!(printed.status, Status::Done, "{}", printed.messages);
+        serde_json::from_str(&printed.results).unwrap()
+    };
+    let of = |value: &Value, table: &str| -> Vec<Option<f64>> {
+        value[table].as_array().unwrap().iter().map(|row| row["mean"].as_f64()).collect()
+    };
+    assert_eq!(of(&read(&["tree"]), "nodes"), [Some(0.0), None]);
+    let ranks = read(&["ranks", "--by", "location"]);
+    assert_eq!(of(&ranks, "rows"), [Some(1.0), Some(-3.0), None]);
+    assert_eq!(of(&ranks, "distribution")[..2], [Some(-1.0), Some(-3.0)]);
+    assert_eq!(of(&read(&["ranks", "--by", "process"]), "rows"), [Some(0.0), None]);
+    let printed = run(80, &["tree", path, "-m", "mean"]);
+    assert_eq!(printed.results, "         mean\nmain        0\n└─ idle     ·\n", "{}", printed.messages);
+}

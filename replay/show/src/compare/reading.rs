@@ -329,7 +329,9 @@ impl<'r> Reading<'r> {
         let known = Known::All;
         let mut sums = MetricSums { unit, is_sum, total: 0.0, by_call: FxHashMap::default(), known };
         if !is_sum {
-            sums.total = values.totals(quantity, &self.is_thread)?.all;
+            let total = values.totals(quantity, &self.is_thread)?.all;
+            // A ratio of nothing is nothing.
+            sums.total = if total.is_nan() { 0.0 } else { total };
             return Ok(sums);
         }
         let mut rows = values.exclusive(quantity)?;
@@ -361,7 +363,9 @@ impl<'r> Reading<'r> {
             self.is_counted[cnode.0] && selected.is_none_or(|selected| selected.get(cnode.0) == Some(&true))
         };
         let Ok(row) = or_obstacle(values.by_location(&quantity, &is_counted))? else { return Ok(None) };
-        let is_none = |value: &f64| quantity.combine != Combine::Sum && *value == quantity.combine.neutral();
+        let is_none = |value: &f64| {
+            value.is_nan() || quantity.combine != Combine::Sum && *value == quantity.combine.neutral()
+        };
         let own =
             row.into_iter().zip(&self.is_thread).filter(|(value, is_thread)| **is_thread && !is_none(value));
         Ok(Some(own.map(|(value, _)| value).collect()))

@@ -136,6 +136,18 @@ impl Programs {
         self.programs.get(&metric).map(|program| self.metrics_of(program)).unwrap_or_default()
     }
 
+    /// Whether a metric is a quotient somewhere, so that of nothing it is no number.
+    pub(crate) fn divides(&self, metric: MetricId) -> bool {
+        let mut divides = false;
+        let program = self.programs.get(&metric).map_or(&[][..], Vec::as_slice);
+        visit(program, &mut |expression| {
+            if let Expression::Product(factors) = expression {
+                divides |= factors.iter().any(|(divides, _)| *divides);
+            }
+        });
+        divides
+    }
+
     /// The values of a metric at a call path, if there is one; `operands` returns those of other metrics, by name:
     /// numbers or rows of one length. A result that is one number is returned as a row with one.
     pub(crate) fn evaluate(

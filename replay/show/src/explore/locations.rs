@@ -61,15 +61,25 @@ impl Locations {
         self.location.get(node).copied().flatten()
     }
 
-    /// Values of all nodes: those of their locations combined, as far as these are known; `None` where nothing is.
-    pub(super) fn values(&self, row: &[f64], is_known: &[bool], combine: Combine) -> Vec<Option<f64>> {
+    /// Values of all nodes: those of their locations combined, as far as these are known; `None` where nothing is. Values that cannot be
+    /// combined, such as ratios, have `combine: None`: nodes with several locations have none then.
+    pub(super) fn values(
+        &self,
+        row: &[f64],
+        is_known: &[bool],
+        combine: Option<Combine>,
+    ) -> Vec<Option<f64>> {
         let mut values: Vec<Option<f64>> = vec![None; self.nodes.len()];
         for (node, &location) in self.location.iter().enumerate() {
             let Some(at) = location.filter(|&at| is_known.get(at) == Some(&true)) else { continue };
             let Some(&value) = row.get(at) else { continue };
             let mut next = Some(node);
             while let Some(node) = next {
-                values[node] = Some(values[node].map_or(value, |sum| combine.of(sum, value)));
+                values[node] = Some(match (values[node], combine) {
+                    (None, _) => value,
+                    (Some(sum), Some(combine)) => combine.of(sum, value),
+                    (Some(_), None) => f64::NAN,
+                });
                 next = self.nodes[node].0;
             }
         }

@@ -170,7 +170,7 @@ impl<'o> State<'o> {
     /// Values of the nodes of the pane with locations, as [`row`](State::row).
     pub(super) fn values_of_locations(&self) -> Option<Found<Vec<Option<f64>>>> {
         let (row, recorded, quantity) = (self.row()?, self.known.recorded.as_ref()?, self.quantity()?);
-        Some(row.map(|row| self.locations.values(&row, recorded, quantity.combine)))
+        Some(row.map(|row| self.locations.values(&row, recorded, quantity.combined())))
     }
 
     /// Values of all call paths for the selected metrics, over all locations; `None` while they are not known.
@@ -245,7 +245,7 @@ impl<'o> State<'o> {
 
     /// A value as it is shown: of a quantity's unit, or as a share.
     pub(super) fn cell(&self, value: f64, quantity: &Quantity) -> Cell {
-        let absolute = Cell::value(value, quantity.combine, &quantity.unit);
+        let absolute = Cell::value(value, quantity);
         let Some((base, _)) = self.base() else { return absolute };
         if !base.iter().all(|&it| quantity.is_sum() && self.metrics[it].unit == quantity.unit) {
             return absolute;

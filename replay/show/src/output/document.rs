@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::line::{Line, Style};
-use crate::values::{Combine, Unit};
+use crate::values::{Combine, Quantity, Unit};
 
 /// What a command has to say.
 #[derive(Clone, PartialEq, Debug)]
@@ -194,11 +194,14 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// A value of a metric: nothing if no call path or location has one, as for a minimum of nothing.
-    pub fn value(value: f64, combine: Combine, unit: &Unit) -> Cell {
-        match combine {
-            Combine::Minimum | Combine::Maximum if value == combine.neutral() => Cell::Nothing,
-            _ => Cell::Sparse(value, unit.clone()),
+    /// A value of a quantity: nothing if no call path or location has one, as for a minimum or a ratio of nothing.
+    pub fn value(value: f64, quantity: &Quantity) -> Cell {
+        let unit = quantity.unit.clone();
+        match quantity.combine {
+            Combine::Minimum | Combine::Maximum if value == quantity.combine.neutral() => Cell::Nothing,
+            _ if value.is_nan() => Cell::Nothing,
+            _ if quantity.is_sum() => Cell::Sparse(value, unit),
+            _ => Cell::Number(value, unit),
         }
     }
 

@@ -38,16 +38,38 @@ impl<'v> DerivedRows<'v> {
         }
     }
 
-    /// The row of a call path: a value for each location, or one for all.
+    /// The row of a call path: a value for each location, or one for all. Ratios of nothing are no numbers (NaN).
     ///
     /// # Errors
     /// If a row cannot be read, or the expression not evaluated.
     pub(super) fn row(&self, cnode: CnodeId, flavour: Flavour) -> Result<Vec<f64>> {
         self.left.set(ROWS);
-        self.of(self.metric, cnode, flavour).map_err(|NotUnderstood| {
+        let row =
+            self.of(self.metric, cnode, flavour).and_then(|row| self.without_nothing(row, cnode, flavour));
+        row.map_err(|NotUnderstood| {
             let name = &self.values.cube().metrics[self.metric.0].unique_name;
             self.failure.take().unwrap_or_else(|| Error::obstacle(name, DERIVED))
         })
+    }
+
+    /// Values of the metric, without those that are quotients of nothing.
+    fn without_nothing(&self, row: Vec<f64>, cnode: CnodeId, flavour: Flavour) -> Evaluated {
+        let is_postderived = self.values.cube().metrics[self.metric.0].kind == MetricKind::Postderived;
+        if !is_postderived || !self.values.programs.divides(self.metric) {
+            return Ok(row);
+        }
+        let locations = self.values.cube().locations.len();
+        let mut is_nothing = vec![true; locations];
+        for needed in self.values.summed(self.metric) {
+            let neutral = self.values.of_metric(needed).combine.neutral();
+            let operand = self.of(needed, cnode, flavour)?;
+            for (at, is_nothing) in is_nothing.iter_mut().enumerate() {
+                *is_nothing &= operand.get(at).or(operand.first()) == Some(&neutral);
+            }
+        }
+        let value = |at: usize| row.get(at).or(row.first()).copied().unwrap_or(f64::NAN);
+        let values = is_nothing.iter().enumerate();
+        Ok(values.map(|(at, is_nothing)| if *is_nothing { f64::NAN } else { value(at) }).collect())
     }
 
     /// Values of any metric at a call path.

@@ -136,6 +136,11 @@ impl Quantity {
         self.combine == Combine::Sum && !matches!(self.source, Source::Postderived(_))
     }
 
+    /// How values of several call paths or locations become one; `None` where they do not, as those of ratios.
+    pub fn combined(&self) -> Option<Combine> {
+        (self.is_sum() || self.combine != Combine::Sum).then_some(self.combine)
+    }
+
     /// Why there are no values, to be printed in their place, such as `n/a (derived)`; `None` if there are.
     pub fn obstacle(&self) -> Option<&'static str> {
         match self.source {

@@ -64,18 +64,10 @@ impl Values<'_> {
         quantity: &Quantity,
         is_selected: &dyn Fn(CnodeId) -> bool,
     ) -> Result<Vec<f64>> {
-        if let Source::Postderived(metric) = quantity.source {
-            let mut known = FxHashMap::default();
-            for needed in self.programs.needs(metric) {
-                known.insert(needed, self.by_location(&self.of_metric(needed), is_selected)?);
-            }
-            let mut operands = |metric, _| known.get(&metric).cloned().ok_or(NotUnderstood);
-            let row = self.programs.evaluate(self.cube(), metric, None, &mut operands);
-            let mut row = row.map_err(|NotUnderstood| self.obstacle(metric))?;
-            if let [number] = row[..] {
-                row = vec![number; self.cube().locations.len()];
-            }
-            return Ok(row);
+        if let Source::Postderived(_) = quantity.source {
+            let each = |row: &[f64], _| row.iter().copied().map(Some).collect();
+            let row = self.by_group(quantity, is_selected, &each)?;
+            return Ok(row.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect());
         }
         let combine = quantity.combine;
         let mut sums = vec![combine.neutral(); self.cube().locations.len()];
@@ -86,6 +78,40 @@ impl Values<'_> {
             }
         }
         Ok(sums)
+    }
+
+    /// Values of groups of locations, combined as [`by_location`](Self::by_location): `grouped` returns those of all groups for values of
+    /// all locations, `None` where it has none. Of expressions of sums, such as ratios, that is done with what they are made of.
+    ///
+    /// # Errors
+    /// If the quantity has no values, or they cannot be read.
+    pub fn by_group(
+        &self,
+        quantity: &Quantity,
+        is_selected: &dyn Fn(CnodeId) -> bool,
+        grouped: &dyn Fn(&[f64], Combine) -> Vec<Option<f64>>,
+    ) -> Result<Vec<Option<f64>>> {
+        let Source::Postderived(metric) = quantity.source else {
+            return Ok(grouped(&self.by_location(quantity, is_selected)?, quantity.combine));
+        };
+        let mut known: FxHashMap<MetricId, Vec<Option<f64>>> = FxHashMap::default();
+        for needed in self.summed(metric) {
+            let operand = self.of_metric(needed);
+            known.insert(needed, grouped(&self.by_location(&operand, is_selected)?, operand.combine));
+        }
+        let groups = match known.values().next() {
+            Some(groups) => groups.len(),
+            // It is made of nothing.
+            None => grouped(&vec![0.0; self.cube().locations.len()], Combine::Sum).len(),
+        };
+        let of_group = |at: usize| {
+            if known.values().any(|groups| groups[at].is_none()) {
+                return Ok(None);
+            }
+            let operand = |needed, _| *known.get(&needed)?.get(at)?;
+            self.of_sums(metric, (None, Flavour::Exclusive), &operand).map(Some)
+        };
+        (0..groups).map(of_group).collect()
     }
 
     /// An expression of sums is evaluated for the sums of each call path, and for those of all.
@@ -140,7 +166,7 @@ impl Values<'_> {
     }
 
     /// The metrics that an expression of sums is made of in the end; each once.
-    fn summed(&self, metric: MetricId) -> Vec<MetricId> {
+    pub(super) fn summed(&self, metric: MetricId) -> Vec<MetricId> {
         let mut summed = Vec::new();
         let mut pending = self.programs.needs(metric);
         while let Some(needed) = pending.pop() {
@@ -154,12 +180,18 @@ impl Values<'_> {
         summed
     }
 
+    /// The value of an expression of sums; no number (NaN) if it divides, and all that it is made of is nothing.
     fn of_sums(
         &self,
         metric: MetricId,
         (cnode, same): (Option<CnodeId>, Flavour),
         sum: &dyn Fn(MetricId, Flavour) -> Option<f64>,
     ) -> Result<f64> {
+        let is_nothing =
+            |&needed: &MetricId| sum(needed, same) == Some(self.of_metric(needed).combine.neutral());
+        if self.programs.divides(metric) && self.summed(metric).iter().all(is_nothing) {
+            return Ok(f64::NAN);
+        }
         let mut operands = |needed: MetricId, flavour| {
             let flavour = if flavour == Flavour::Same { same } else { flavour };
             let number = match self.of_metric(needed).source {

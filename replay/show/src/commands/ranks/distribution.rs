@@ -75,9 +75,9 @@ pub(crate) fn add(columns: &[ColumnOf], document: &mut Document) {
     }
 }
 
-/// The values of groups of which something is known.
+/// The values of groups of which something is known; a ratio of nothing is none.
 fn known(sums: &[Option<f64>]) -> Vec<f64> {
-    sums.iter().copied().flatten().collect()
+    sums.iter().copied().flatten().filter(|sum| !sum.is_nan()).collect()
 }
 
 fn histogram(values: &[f64], unit: &Unit, document: &mut Document) {

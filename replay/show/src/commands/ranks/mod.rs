@@ -63,9 +63,10 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let mut columns = Vec::new();
     for quantity in quantities {
         let is_selected = |cnode: cubex::CnodeId| selected.as_ref().is_none_or(|selected| selected[cnode.0]);
-        let rows = or_obstacle(values.by_location(&quantity, &is_selected))?;
-        let sums =
-            rows.map(|row| groups.iter().map(|group| group.sum(&row, &is_known, quantity.combine)).collect());
+        let grouped = |row: &[f64], combine| -> Vec<Option<f64>> {
+            groups.iter().map(|group| group.sum(row, &is_known, combine)).collect()
+        };
+        let sums = or_obstacle(values.by_group(&quantity, &is_selected, &grouped))?;
         columns.push(ColumnOf { quantity, sums });
     }
     let mut document = Document::new("ranks");
@@ -109,8 +110,9 @@ fn add_table(groups: &[Group], columns: &[ColumnOf], top: usize, document: &mut 
     let mut table = Table::new("rows", titles);
     let mut order: Vec<usize> = (0..groups.len()).collect();
     if let Some(ColumnOf { sums: Ok(sums), .. }) = columns.first() {
-        // Those that are unknown come last.
-        let size = |at: usize| sums[at].unwrap_or(f64::NEG_INFINITY);
+        // Those that are unknown come last, and before them ratios of nothing.
+        let size =
+            |at: usize| sums[at].map_or(f64::NEG_INFINITY, |sum| if sum.is_nan() { f64::MIN } else { sum });
         order.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
     }
     for &at in order.iter().take(top) {
@@ -118,7 +120,7 @@ fn add_table(groups: &[Group], columns: &[ColumnOf], top: usize, document: &mut 
         let mut row = vec![Cell::Name(group.name.clone())];
         row.extend(columns.iter().map(|column| match &column.sums {
             Ok(sums) => match sums[at] {
-                Some(value) => Cell::value(value, column.quantity.combine, &column.quantity.unit),
+                Some(value) => Cell::value(value, &column.quantity),
                 None => Cell::Obstacle("unknown"),
             },
             Err(why) => Cell::Obstacle(why),

@@ -38,7 +38,7 @@ pub(super) fn print(values: &Values<'_>, limits: &Limits, output: &mut Output<'_
         }
         let quantity = values.of_metric(MetricId(at));
         let value = match or_obstacle(values.totals(&quantity, &places::all(cube)))? {
-            Ok(totals) => Cell::value(totals.all, quantity.combine, &quantity.unit),
+            Ok(totals) => Cell::value(totals.all, &quantity),
             Err(why) => Cell::Obstacle(why),
         };
         let metric = &cube.metrics[at];

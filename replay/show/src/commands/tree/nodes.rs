@@ -53,7 +53,7 @@ pub(super) fn show(nodes: &[Node], shown: &[Shown], limits: &Limits, document: &
         row.extend(shown.iter().enumerate().map(|(metric, (quantity, totals))| match totals {
             Ok(_) => {
                 let values = if limits.is_exclusive { &node.exclusive } else { &node.inclusive };
-                Cell::value(values[metric], quantity.combine, &quantity.unit)
+                Cell::value(values[metric], quantity)
             }
             Err(why) => Cell::Obstacle(why),
         }));
@@ -110,7 +110,7 @@ fn data_cells(at: usize, node: &Node, shown: &[Shown], is_exclusive: bool) -> Ve
     ];
     let values = if is_exclusive { &node.inclusive } else { &node.exclusive };
     cells.extend(shown.iter().zip(values).map(|((quantity, totals), value)| match totals {
-        Ok(_) => Cell::value(*value, quantity.combine, &quantity.unit),
+        Ok(_) => Cell::value(*value, quantity),
         Err(_) => Cell::Nothing,
     }));
     cells
@@ -164,7 +164,8 @@ fn in_order(nodes: &[Node], forest: &Forest, kept: &[bool], sort: Sort) -> Vec<(
             Sort::Order => {}
             Sort::Name => siblings.sort_by(|&a, &b| nodes[a].name.cmp(&nodes[b].name)),
             Sort::Value => siblings.sort_by(|&a, &b| {
-                let value = |at: usize| nodes[at].inclusive.first().copied().unwrap_or(0.0);
+                let value =
+                    |at: usize| nodes[at].inclusive.first().copied().filter(|it| !it.is_nan()).unwrap_or(0.0);
                 value(b).total_cmp(&value(a))
             }),
         }

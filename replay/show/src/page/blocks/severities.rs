@@ -66,7 +66,7 @@ pub(super) fn add(source: &Source<'_>, blocks: &mut Blocks) -> Result<()> {
         if quantity.obstacle().is_some() {
             continue;
         }
-        if !quantity.is_sum() && quantity.combine == Combine::Sum {
+        if quantity.combined().is_none() {
             add_ratio(source, &quantity, metric, &mut totals)?;
             continue;
         }
@@ -129,7 +129,10 @@ fn add_ratio(source: &Source<'_>, quantity: &Quantity, metric: usize, totals: &m
     let all = places::all(source.values.cube());
     let Ok(of_all) = or_obstacle(source.values.totals(quantity, &all))? else { return Ok(()) };
     let of = of_all.exclusive.iter().zip(&of_all.inclusive).enumerate();
-    totals.extend(of.map(|(cnode, (&exclusive, &inclusive))| Total { metric, cnode, exclusive, inclusive }));
+    // The page shows a ratio of nothing as nothing.
+    let number = |value: f64| if value.is_nan() { 0.0 } else { value };
+    let of = of.map(|(cnode, (&exclusive, &inclusive))| (cnode, (number(exclusive), number(inclusive))));
+    totals.extend(of.map(|(cnode, (exclusive, inclusive))| Total { metric, cnode, exclusive, inclusive }));
     Ok(())
 }
 

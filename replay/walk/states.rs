@@ -17,6 +17,9 @@ use crate::severity::{StateMetrics, StateNumbers};
 /// How many there are at most.
 const MOST: usize = 64;
 
+/// The exponent up to which each power of ten is a number.
+const LARGEST_POWER: u32 = 308;
+
 /// The end of the unique name of a mean.
 pub const MEAN: &str = "_mean";
 
@@ -123,13 +126,16 @@ fn value(of: MetricValue, State { base, exponent, .. }: State) -> Option<f64> {
         ValueType::DOUBLE => f64::from_bits(of.bits),
         _ => return None,
     };
-    // In two halves, as a power may be beyond all numbers where the value is not.
     let exponent = i32::try_from(exponent).ok()?;
     let by_power = |value: f64, exponent: i32| {
         let power = f64::from(base).powi(exponent.checked_abs()?);
         Some(if exponent < 0 { value / power } else { value * power })
     };
-    let value = by_power(by_power(value, exponent / 2)?, exponent - exponent / 2)?;
+    // In two halves where the power alone is beyond all numbers: rounded once more.
+    let value = match exponent.unsigned_abs() <= LARGEST_POWER {
+        true => by_power(value, exponent)?,
+        false => by_power(by_power(value, exponent / 2)?, exponent - exponent / 2)?,
+    };
     value.is_finite().then_some(value)
 }
 
@@ -295,6 +301,7 @@ mod tests {
         assert_eq!(of(ValueType::UINT64, 3, 2, 10), Some(3072.0));
         assert_eq!(of(ValueType::INT64, (-7_i64).cast_unsigned(), 10, -1), Some(-0.7));
         assert_eq!(of(ValueType::UINT64, u64::MAX, 10, 0), Some(2_f64.powi(64)));
+        assert_eq!(of(ValueType::UINT64, 7, 10, -3), Some(0.007));
         assert_eq!(of(ValueType::DOUBLE, 0.5_f64.to_bits(), 10, 3), Some(500.0));
         assert_eq!(of(ValueType::DOUBLE, f64::NAN.to_bits(), 10, 0), None);
         assert_eq!(of(ValueType::UINT64, 1, 10, 400), None);

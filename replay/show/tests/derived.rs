@@ -279,4 +279,26 @@ fn ratios_of_processes_are_those_of_their_sums_and_those_of_nothing_are_none() {
     assert_eq!(of(&read(&["ranks", "--by", "process"]), "rows"), [Some(0.0), None]);
     let printed = run(80, &["tree", path, "-m", "mean"]);
     assert_eq!(printed.results, "         mean\nmain        0\n└─ idle     ·\n", "{}", printed.messages);
+    let printed = run(80, &["export", "hatchet", path, "-m", "mean"]);
+    assert_eq!(printed.status, Status::Done, "{}", printed.messages);
+    let hatchet: Value = serde_json::from_str(&printed.results).unwrap();
+    let main = &hatchet[0]["metrics"];
+    assert_eq!((main["mean"].as_f64(), main["mean (inc)"].as_f64()), (Some(0.0), Some(0.0)), "{hatchet}");
+    assert!(hatchet[0]["children"][0]["metrics"]["mean"].is_null(), "{hatchet}");
+}
+
+#[test]
+fn other_expressions_than_quotients_have_the_values_that_cube_gives_them_for_nothing() {
+    let of_nothing = |expression: &str| value(Postderived, expression, "");
+    assert_eq!(of_nothing("5 / 2"), Some((2.5, 2.5)));
+    assert_eq!(of_nothing("metric::missing() + 100 / 4"), Some((25.0, 25.0)));
+    assert_eq!(of_nothing("{ if (metric::missing() == 0) { return 7; }; return 1; }"), Some((7.0, 7.0)));
+}
+
+#[test]
+fn gates_on_a_ratio_of_nothing_are_missing_and_say_so() {
+    let (_directory, path) = report(&[("ratio", Postderived, "metric::missing() / metric::missing()", "")]);
+    let printed = run(120, &["check", path.to_str().unwrap(), "--fail-if", "ratio > 1"]);
+    assert_ne!(printed.status, Status::Done, "{}", printed.results);
+    assert!(printed.results.contains("metric ratio has no value anywhere"), "{}", printed.results);
 }

@@ -9,7 +9,7 @@ use super::calls::{self, Call};
 use crate::error::{Error, Result, or_obstacle};
 use crate::opened::Opened;
 use crate::overview::{self, ClassTime};
-use crate::values::{Combine, DELAY, Quantity, Unit, Values, WAITING};
+use crate::values::{DELAY, Quantity, Unit, Values, WAITING};
 use crate::{paths, places, unrecorded};
 
 /// Where the numbers of a run come from: the two delimit the run by slightly different events, so their times differ.
@@ -316,7 +316,7 @@ impl<'r> Reading<'r> {
         let mut obstacles = Vec::new();
         for quantity in quantities {
             match or_obstacle(self.sums(values, &quantity))? {
-                Ok(sums) => drop(metrics.insert(quantity.name, sums)),
+                Ok(sums) => metrics.extend(sums.map(|sums| (quantity.name, sums))),
                 Err(_) => obstacles.push(quantity.name),
             }
         }
@@ -324,15 +324,14 @@ impl<'r> Reading<'r> {
         Ok(())
     }
 
-    fn sums(&self, values: &Values<'r>, quantity: &Quantity) -> Result<MetricSums> {
+    /// The values of a quantity; `None` if there are none.
+    fn sums(&self, values: &Values<'r>, quantity: &Quantity) -> Result<Option<MetricSums>> {
         let (unit, is_sum) = (quantity.unit.clone(), quantity.is_sum());
         let known = Known::All;
         let mut sums = MetricSums { unit, is_sum, total: 0.0, by_call: FxHashMap::default(), known };
         if !is_sum {
-            let total = values.totals(quantity, &self.is_thread)?.all;
-            // A ratio of nothing is nothing.
-            sums.total = if total.is_nan() { 0.0 } else { total };
-            return Ok(sums);
+            let total = quantity.known(values.totals(quantity, &self.is_thread)?.all);
+            return Ok(total.map(|total| MetricSums { total, ..sums }));
         }
         let mut rows = values.exclusive(quantity)?;
         while let Some((cnode, row)) = rows.next()? {
@@ -349,7 +348,12 @@ impl<'r> Reading<'r> {
                 sums.by_call.insert(cnode.0, (sum, most));
             }
         }
-        Ok(sums)
+        Ok(Some(sums))
+    }
+
+    /// Whether the report has a metric, with values or without.
+    pub fn has_metric(&self, metric: &str) -> bool {
+        self.report.as_ref().is_some_and(|values| values.find(metric).is_some())
     }
 
     /// Values of a metric by CPU location, over the call paths that are selected (or all). `None` if there are none.
@@ -363,9 +367,7 @@ impl<'r> Reading<'r> {
             self.is_counted[cnode.0] && selected.is_none_or(|selected| selected.get(cnode.0) == Some(&true))
         };
         let Ok(row) = or_obstacle(values.by_location(&quantity, &is_counted))? else { return Ok(None) };
-        let is_none = |value: &f64| {
-            value.is_nan() || quantity.combine != Combine::Sum && *value == quantity.combine.neutral()
-        };
+        let is_none = |value: &f64| quantity.known(*value).is_none();
         let own =
             row.into_iter().zip(&self.is_thread).filter(|(value, is_thread)| **is_thread && !is_none(value));
         Ok(Some(own.map(|(value, _)| value).collect()))

@@ -136,16 +136,15 @@ impl Programs {
         self.programs.get(&metric).map(|program| self.metrics_of(program)).unwrap_or_default()
     }
 
-    /// Whether a metric is a quotient somewhere, so that of nothing it is no number.
-    pub(crate) fn divides(&self, metric: MetricId) -> bool {
-        let mut divides = false;
-        let program = self.programs.get(&metric).map_or(&[][..], Vec::as_slice);
-        visit(program, &mut |expression| {
-            if let Expression::Product(factors) = expression {
-                divides |= factors.iter().any(|(divides, _)| *divides);
-            }
-        });
-        divides
+    /// Whether a metric is a quotient of others and nothing else, as means are: of nothing it is no number.
+    pub(crate) fn is_quotient(&self, metric: MetricId) -> bool {
+        let Some([Statement::Return(Expression::Product(factors))]) =
+            self.programs.get(&metric).map(Vec::as_slice)
+        else {
+            return false;
+        };
+        let are_metrics = factors.iter().all(|(_, factor)| matches!(factor, Expression::Metric(..)));
+        are_metrics && factors.iter().any(|(divides, _)| *divides)
     }
 
     /// The values of a metric at a call path, if there is one; `operands` returns those of other metrics, by name:

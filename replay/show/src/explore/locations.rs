@@ -70,19 +70,23 @@ impl Locations {
         combine: Option<Combine>,
     ) -> Vec<Option<f64>> {
         let mut values: Vec<Option<f64>> = vec![None; self.nodes.len()];
+        let mut is_left_out = vec![false; self.nodes.len()];
         for (node, &location) in self.location.iter().enumerate() {
             let Some(at) = location.filter(|&at| is_known.get(at) == Some(&true)) else { continue };
             let Some(&value) = row.get(at) else { continue };
             let mut next = Some(node);
             while let Some(node) = next {
-                values[node] = Some(match (values[node], combine) {
-                    (None, _) => value,
-                    (Some(sum), Some(combine)) => combine.of(sum, value),
-                    (Some(_), None) => f64::NAN,
-                });
+                is_left_out[node] |= values[node].is_some() && combine.is_none();
+                let combine = combine.unwrap_or(Combine::Sum);
+                values[node] = Some(values[node].map_or(value, |sum| combine.of(sum, value)));
                 next = self.nodes[node].0;
             }
         }
+        values
+            .iter_mut()
+            .zip(is_left_out)
+            .filter(|(_, is_left_out)| *is_left_out)
+            .for_each(|it| *it.0 = None);
         values
     }
 }

@@ -207,7 +207,12 @@ impl<'o> State<'o> {
             LOCATIONS => self.values_of_locations(),
             _ => None,
         };
-        values.and_then(Result::ok).unwrap_or_default()
+        let mut values = values.and_then(Result::ok).unwrap_or_default();
+        // What is of nothing has no place in the order.
+        if let Some(quantity) = self.quantity() {
+            values.iter_mut().for_each(|value| *value = value.and_then(|value| quantity.known(value)));
+        }
+        values
     }
 
     /// The metric whose value is all that shares are of, and its title; none if values are no shares.

@@ -291,6 +291,9 @@ fn missing(gate: &Gate, run: &Reading<'_>) -> String {
             "{label}: metric {name} is of start-up and shutdown, which are left out: expected --all{}",
             if run.report.is_none() { ", which a log does not have" } else { "" }
         ),
+        Name::Metric(name) if !run.metrics.contains_key(name) && run.has_metric(name) => {
+            format!("{label}: metric {name} has no value anywhere")
+        }
         Name::Metric(name) if !run.metrics.contains_key(name) => {
             format!("{label}: no metric {name}: replay-show tree --metrics lists those that it has")
         }

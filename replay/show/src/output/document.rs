@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::line::{Line, Style};
-use crate::values::{Combine, Quantity, Unit};
+use crate::values::{Quantity, Unit};
 
 /// What a command has to say.
 #[derive(Clone, PartialEq, Debug)]
@@ -196,12 +196,10 @@ pub enum Cell {
 impl Cell {
     /// A value of a quantity: nothing if no call path or location has one, as for a minimum or a ratio of nothing.
     pub fn value(value: f64, quantity: &Quantity) -> Cell {
-        let unit = quantity.unit.clone();
-        match quantity.combine {
-            Combine::Minimum | Combine::Maximum if value == quantity.combine.neutral() => Cell::Nothing,
-            _ if value.is_nan() => Cell::Nothing,
-            _ if quantity.is_sum() => Cell::Sparse(value, unit),
-            _ => Cell::Number(value, unit),
+        match quantity.known(value) {
+            None => Cell::Nothing,
+            Some(value) if quantity.has_zero() => Cell::Number(value, quantity.unit.clone()),
+            Some(value) => Cell::Sparse(value, quantity.unit.clone()),
         }
     }
 

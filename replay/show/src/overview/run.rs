@@ -4,7 +4,7 @@ use cubex::CnodeId;
 
 use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;
-use crate::values::{Quantity, Values, WAITING};
+use crate::values::{Combine, Quantity, Values, WAITING};
 use crate::{paths, places, unrecorded};
 
 /// Functions that are start-up and shutdown, with all that they call.
@@ -103,15 +103,22 @@ impl Run {
         Ok(run)
     }
 
-    /// The sum of a metric over the threads of all processes, without start-up and shutdown; `None` if it has no values.
+    /// The sum of a metric over the threads of all processes, or what else its values become, without start-up and shutdown; `None` if
+    /// it has no values.
     ///
     /// # Errors
     /// If values cannot be read.
     pub fn sum(&self, values: &Values<'_>, quantity: &Quantity) -> Result<Option<f64>> {
-        let row = or_obstacle(values.by_location(quantity, &|cnode| self.is_between[cnode.0]))?;
-        let Ok(row) = row else { return Ok(None) };
         let is_thread = places::threads(values.cube());
-        Ok(Some(row.iter().zip(is_thread).filter(|(_, is_thread)| *is_thread).map(|(value, _)| value).sum()))
+        let of_threads = |row: &[f64], combine: Combine| {
+            let own = row.iter().zip(&is_thread).filter(|(_, is_thread)| **is_thread);
+            vec![Some(own.fold(combine.neutral(), |sum, (&value, _)| combine.of(sum, value)))]
+        };
+        let is_counted = |cnode: CnodeId| self.is_between[cnode.0];
+        let Ok(sums) = or_obstacle(values.by_group(quantity, &is_counted, &of_threads))? else {
+            return Ok(None);
+        };
+        Ok(sums.into_iter().flatten().next().and_then(|sum| quantity.known(sum)))
     }
 
     /// The same of a metric by name; 0 if the report has none.

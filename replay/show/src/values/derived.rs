@@ -54,10 +54,10 @@ impl<'v> DerivedRows<'v> {
 
     /// Values of the metric, without those that are quotients of nothing.
     fn without_nothing(&self, row: Vec<f64>, cnode: CnodeId, flavour: Flavour) -> Evaluated {
-        let is_postderived = self.values.cube().metrics[self.metric.0].kind == MetricKind::Postderived;
-        if !is_postderived || !self.values.programs.divides(self.metric) {
+        if !self.values.of_metric(self.metric).is_quotient() {
             return Ok(row);
         }
+        self.left.set(ROWS);
         let locations = self.values.cube().locations.len();
         let mut is_nothing = vec![true; locations];
         for needed in self.values.summed(self.metric) {

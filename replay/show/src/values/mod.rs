@@ -19,7 +19,7 @@ use cubex::{Cube, DataType, Forest, Metric, MetricId, MetricKind, Report};
 pub use pseudo::{DELAY, WAITING};
 pub(crate) use pseudo::{is_waiting, parts, waiting};
 pub use rows::{ExclusiveRows, InclusiveRows, RowWithOwn};
-pub use sums::Totals;
+pub use sums::{Grouped, Totals};
 
 use crate::cubepl::Programs;
 use crate::error::{Error, Result};
@@ -115,6 +115,7 @@ pub struct Quantity {
     /// The metric; `None` for a pseudo-metric.
     pub metric: Option<MetricId>,
     source: Source,
+    is_quotient: bool,
 }
 
 /// Where values come from.
@@ -139,6 +140,22 @@ impl Quantity {
     /// How values of several call paths or locations become one; `None` where they do not, as those of ratios.
     pub fn combined(&self) -> Option<Combine> {
         (self.is_sum() || self.combine != Combine::Sum).then_some(self.combine)
+    }
+
+    /// Whether it is a quotient of others, such as a mean.
+    pub fn is_quotient(&self) -> bool {
+        self.is_quotient
+    }
+
+    /// A value; `None` for what stands where there is none: a minimum, a maximum or a quotient of nothing.
+    pub fn known(&self, value: f64) -> Option<f64> {
+        let is_nothing = value.is_nan() || self.combine != Combine::Sum && value == self.combine.neutral();
+        (!is_nothing).then_some(value)
+    }
+
+    /// Whether a value of 0 is one, unlike a sum of 0, which is nothing.
+    pub fn has_zero(&self) -> bool {
+        self.combine != Combine::Sum || self.is_quotient
     }
 
     /// Why there are no values, to be printed in their place, such as `n/a (derived)`; `None` if there are.
@@ -216,7 +233,8 @@ impl<'r> Values<'r> {
         let Some(metric) = self.cube().metrics.get(id.0) else {
             let nowhere = Source::Nowhere("n/a");
             let (name, title, unit) = (String::new(), String::new(), Unit::Other(String::new()));
-            return Quantity { name, title, unit, combine: Combine::Sum, metric: None, source: nowhere };
+            let (source, is_quotient) = (nowhere, false);
+            return Quantity { name, title, unit, combine: Combine::Sum, metric: None, source, is_quotient };
         };
         let source = match metric.kind {
             kind if kind.is_derived() && !self.programs.is_understood(id) => Source::Nowhere(DERIVED),
@@ -232,6 +250,7 @@ impl<'r> Values<'r> {
             unit: Unit::from_name(&metric.unit),
             combine: Combine::of_metric(metric),
             metric: Some(id),
+            is_quotient: metric.kind == MetricKind::Postderived && self.programs.is_quotient(id),
             source,
         }
     }

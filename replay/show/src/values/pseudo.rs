@@ -26,6 +26,7 @@ pub(super) fn find(cube: &Cube, name: &str) -> Option<Quantity> {
         combine: Combine::Sum,
         metric: None,
         source: Source::Stored(parts),
+        is_quotient: false,
     })
 }
 

@@ -18,6 +18,9 @@ pub struct Totals {
     pub all: f64,
 }
 
+/// Combines values of all locations in groups; `None` for groups that have none.
+pub type Grouped<'g> = dyn Fn(&[f64], Combine) -> Vec<Option<f64>> + 'g;
+
 impl Values<'_> {
     /// Values of all call paths, combined over the locations for which `is_selected` holds; in the quantity's unit.
     ///
@@ -89,7 +92,7 @@ impl Values<'_> {
         &self,
         quantity: &Quantity,
         is_selected: &dyn Fn(CnodeId) -> bool,
-        grouped: &dyn Fn(&[f64], Combine) -> Vec<Option<f64>>,
+        grouped: &Grouped<'_>,
     ) -> Result<Vec<Option<f64>>> {
         let Source::Postderived(metric) = quantity.source else {
             return Ok(grouped(&self.by_location(quantity, is_selected)?, quantity.combine));
@@ -109,7 +112,7 @@ impl Values<'_> {
                 return Ok(None);
             }
             let operand = |needed, _| *known.get(&needed)?.get(at)?;
-            self.of_sums(metric, (None, Flavour::Exclusive), &operand).map(Some)
+            self.worked_out(metric, (None, Flavour::Exclusive), &operand).map(Some)
         };
         (0..groups).map(of_group).collect()
     }
@@ -121,7 +124,7 @@ impl Values<'_> {
             known.insert(needed, self.totals(&self.of_metric(needed), is_selected)?);
         }
         let evaluate = |cnode: Option<CnodeId>, same: Flavour| {
-            self.of_sums(metric, (cnode, same), &|needed, flavour| {
+            self.worked_out(metric, (cnode, same), &|needed, flavour| {
                 let totals = known.get(&needed)?;
                 Some(match (cnode, flavour) {
                     (None, _) => totals.all,
@@ -162,7 +165,9 @@ impl Values<'_> {
             return Err(Error::obstacle(&quantity.name, DERIVED));
         };
         let same = if is_exclusive { Flavour::Exclusive } else { Flavour::Inclusive };
-        self.of_sums(metric, (None, same), &|needed, flavour| operand(needed, flavour == Flavour::Exclusive))
+        self.worked_out(metric, (None, same), &|needed, flavour| {
+            operand(needed, flavour == Flavour::Exclusive)
+        })
     }
 
     /// The metrics that an expression of sums is made of in the end; each once.
@@ -180,8 +185,8 @@ impl Values<'_> {
         summed
     }
 
-    /// The value of an expression of sums; no number (NaN) if it divides, and all that it is made of is nothing.
-    fn of_sums(
+    /// The value of an expression of sums; no number (NaN) if it is a quotient of nothing.
+    fn worked_out(
         &self,
         metric: MetricId,
         (cnode, same): (Option<CnodeId>, Flavour),
@@ -189,9 +194,18 @@ impl Values<'_> {
     ) -> Result<f64> {
         let is_nothing =
             |&needed: &MetricId| sum(needed, same) == Some(self.of_metric(needed).combine.neutral());
-        if self.programs.divides(metric) && self.summed(metric).iter().all(is_nothing) {
-            return Ok(f64::NAN);
+        match self.programs.is_quotient(metric) && self.summed(metric).iter().all(is_nothing) {
+            true => Ok(f64::NAN),
+            false => self.of_sums(metric, (cnode, same), sum),
         }
+    }
+
+    fn of_sums(
+        &self,
+        metric: MetricId,
+        (cnode, same): (Option<CnodeId>, Flavour),
+        sum: &dyn Fn(MetricId, Flavour) -> Option<f64>,
+    ) -> Result<f64> {
         let mut operands = |needed: MetricId, flavour| {
             let flavour = if flavour == Flavour::Same { same } else { flavour };
             let number = match self.of_metric(needed).source {

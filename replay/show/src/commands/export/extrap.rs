@@ -11,7 +11,7 @@ use super::source::Source;
 use super::text::{json_number, json_string, name};
 use crate::error::{Error, Result, or_obstacle};
 use crate::opened::Opened;
-use crate::values::{Combine, Unit, Values};
+use crate::values::{Unit, Values};
 use crate::{paths, places};
 
 /// Metrics that are exported if none are named, as far as a report has them.
@@ -60,13 +60,10 @@ fn add(source: &Source<'_>, parameters: &str, out: &mut dyn Write, remarks: &mut
             }
         };
         #[expect(clippy::cast_precision_loss, reason = "a number of threads")]
-        let parts = match (&quantity.unit, quantity.combine) {
-            (Unit::Seconds, Combine::Sum) => threads as f64,
-            _ => 1.0,
-        };
+        let parts = if quantity.unit == Unit::Seconds && quantity.is_sum() { threads as f64 } else { 1.0 };
         let metric = json_string(&quantity.name);
         for (at, &value) in totals.exclusive.iter().enumerate() {
-            if !value.is_finite() {
+            if quantity.known(value).is_none_or(f64::is_infinite) {
                 continue;
             }
             let names = paths::names(cube, CnodeId(at)).into_iter();

@@ -18,7 +18,7 @@ pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> Result<Remarks>
     let quantity = source.quantity()?;
     let mut negative = 0_u64;
     let mut line = |location: Option<usize>, cnode: usize, value: f64| -> Result<()> {
-        match integer(value, &quantity.unit) {
+        match integer(quantity.known(value).unwrap_or(0.0), &quantity.unit) {
             0 => {}
             // Widths cannot be negative.
             ..0 => negative += 1,

@@ -8,7 +8,7 @@ use super::Remarks;
 use super::source::Source;
 use super::text::{json_number, json_string, name};
 use crate::error::{Result, or_obstacle};
-use crate::values::Totals;
+use crate::values::{Quantity, Totals};
 
 /// Metrics that are exported if none are named, as far as the report has them.
 const METRICS: [&str; 4] = ["time", "visits", "waiting", "delay"];
@@ -20,11 +20,11 @@ const METRICS: [&str; 4] = ["time", "visits", "waiting", "delay"];
 /// If a metric has no values, or the output cannot be written.
 pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> Result<Remarks> {
     let cube = source.cube();
-    let mut metrics: Vec<(String, Totals)> = Vec::new();
+    let mut metrics: Vec<(Quantity, Totals)> = Vec::new();
     let mut remarks = Remarks::new();
     for quantity in source.quantities(&METRICS)? {
         match or_obstacle(source.values.totals(&quantity, &source.locations))? {
-            Ok(totals) => metrics.push((quantity.name, totals)),
+            Ok(totals) => metrics.push((quantity, totals)),
             Err(why) => remarks.push(format!("without {}: {why}", quantity.name)),
         }
     }
@@ -50,8 +50,13 @@ pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> Result<Remarks>
         if let Some(line) = region.begin_line {
             write!(out, ",\"line\":{line}")?;
         }
-        let values = metrics.iter().flat_map(|(metric, totals)| {
-            [(metric.clone(), totals.exclusive[at]), (format!("{metric} (inc)"), totals.inclusive[at])]
+        let values = metrics.iter().flat_map(|(quantity, totals)| {
+            let number = |value: f64| quantity.known(value).unwrap_or(f64::NAN);
+            let name = &*quantity.name;
+            [
+                (name.to_owned(), number(totals.exclusive[at])),
+                (format!("{name} (inc)"), number(totals.inclusive[at])),
+            ]
         });
         let values = values.map(|(key, value)| format!("{}:{}", json_string(&key), json_number(value)));
         let values: Vec<String> = values.collect();

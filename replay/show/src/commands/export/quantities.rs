@@ -55,7 +55,8 @@ pub(super) fn of(source: &Source<'_>) -> Result<Vec<(String, String, f64)>> {
         let Some(sum) = run.sum(source.values, &quantity)? else { continue };
         let is_named = all.iter().any(|(name, ..)| *name == quantity.name);
         if !is_named {
-            let value = if quantity.unit == Unit::Seconds { sum / threads } else { sum };
+            let is_time = quantity.unit == Unit::Seconds && quantity.is_sum();
+            let value = if is_time { sum / threads } else { sum };
             all.push((quantity.name.clone(), quantity.unit.name().to_owned(), value));
         }
     }

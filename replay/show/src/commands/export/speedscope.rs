@@ -57,7 +57,7 @@ fn profile(
     };
     let values = source.values.totals(quantity, locations)?.exclusive;
     // Widths cannot be negative.
-    let weight = |cnode: usize| integer(values[cnode], &quantity.unit).max(0);
+    let weight = |cnode: usize| integer(quantity.known(values[cnode]).unwrap_or(0.0), &quantity.unit).max(0);
     let shown = |step: &Step| matches!(step, Step::Enter(cnode) if weight(*cnode) > 0);
     let sum = (0..values.len()).fold(0_i64, |sum, cnode| sum.saturating_add(weight(cnode)));
     write!(

@@ -14,7 +14,8 @@ type Place = (usize, usize, f64);
 /// Draws the values of a metric over the two last dimensions, slice by slice.
 pub(super) fn draw(groups: &[Group], column: Option<&ColumnOf>, screen: &Screen, document: &mut Document) {
     let Some(ColumnOf { quantity, sums: Ok(sums) }) = column else { return };
-    let most = sums.iter().flatten().copied().fold(0.0, f64::max);
+    let known = |value: &Option<f64>| value.and_then(|value| quantity.known(value));
+    let most = sums.iter().filter_map(known).fold(0.0, f64::max);
     if !(most > 0.0 && most.is_finite()) {
         return;
     }
@@ -29,8 +30,8 @@ pub(super) fn draw(groups: &[Group], column: Option<&ColumnOf>, screen: &Screen,
         group.position.as_ref().and_then(|it| it.get(1.max(it.len().saturating_sub(1))).copied())
     };
     let is_column = groups.iter().all(|group| last(group).unwrap_or(0) == 0);
-    for (group, &value) in groups.iter().zip(sums) {
-        let (Some(position), Some(value)) = (&group.position, value) else { continue };
+    for (group, value) in groups.iter().zip(sums) {
+        let (Some(position), Some(value)) = (&group.position, known(value)) else { continue };
         let (slice, place) = position.split_at(position.len().saturating_sub(2));
         let number = |at: usize| place.get(at).and_then(|&number| usize::try_from(number).ok()).unwrap_or(0);
         let (row, column) = if is_column { (0, number(0)) } else { (number(0), number(1)) };

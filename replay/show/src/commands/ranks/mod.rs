@@ -109,10 +109,10 @@ fn add_table(groups: &[Group], columns: &[ColumnOf], top: usize, document: &mut 
     titles.extend(["number", "coordinates"].map(Column::data));
     let mut table = Table::new("rows", titles);
     let mut order: Vec<usize> = (0..groups.len()).collect();
-    if let Some(ColumnOf { sums: Ok(sums), .. }) = columns.first() {
-        // Those that are unknown come last, and before them ratios of nothing.
-        let size =
-            |at: usize| sums[at].map_or(f64::NEG_INFINITY, |sum| if sum.is_nan() { f64::MIN } else { sum });
+    if let Some(ColumnOf { quantity, sums: Ok(sums) }) = columns.first() {
+        // Those that are unknown come last, and what is of nothing.
+        let known = |sum| quantity.known(sum);
+        let size = |at: usize| sums[at].and_then(known).unwrap_or(f64::NEG_INFINITY);
         order.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
     }
     for &at in order.iter().take(top) {

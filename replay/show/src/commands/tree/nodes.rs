@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{Shown, Sort};
 use crate::output::{Cell, Column, Document, Line, Style, Table};
+use crate::values::Quantity;
 
 /// What of a tree is shown.
 #[derive(Debug)]
@@ -47,7 +48,8 @@ pub(super) fn show(nodes: &[Node], shown: &[Shown], limits: &Limits, document: &
     let (kept, hidden) = kept(nodes, shown, limits);
     let has_notes = nodes.iter().zip(&kept).any(|(node, kept)| *kept && !node.note.is_empty());
     let mut table = Table::new("nodes", columns(shown, limits, has_notes));
-    for (at, cell) in in_order(nodes, &forest, &kept, limits.sort) {
+    let first = shown.first().map(|(quantity, _)| quantity);
+    for (at, cell) in in_order(nodes, &forest, &kept, (limits.sort, first)) {
         let node = &nodes[at];
         let mut row = vec![cell];
         row.extend(shown.iter().enumerate().map(|(metric, (quantity, totals))| match totals {
@@ -157,15 +159,23 @@ fn kept(nodes: &[Node], shown: &[Shown], limits: &Limits) -> (Vec<bool>, usize) 
 }
 
 /// The nodes that are shown, each before those below it, with their lines.
-fn in_order(nodes: &[Node], forest: &Forest, kept: &[bool], sort: Sort) -> Vec<(usize, Cell)> {
+fn in_order(
+    nodes: &[Node],
+    forest: &Forest,
+    kept: &[bool],
+    (sort, first): (Sort, Option<&Quantity>),
+) -> Vec<(usize, Cell)> {
+    // What is of nothing comes last.
+    let known = |value: f64| first.and_then(|quantity| quantity.known(value));
     let sorted = |siblings: &[usize]| {
         let mut siblings: Vec<usize> = siblings.iter().copied().filter(|&at| kept[at]).collect();
         match sort {
             Sort::Order => {}
             Sort::Name => siblings.sort_by(|&a, &b| nodes[a].name.cmp(&nodes[b].name)),
             Sort::Value => siblings.sort_by(|&a, &b| {
-                let value =
-                    |at: usize| nodes[at].inclusive.first().copied().filter(|it| !it.is_nan()).unwrap_or(0.0);
+                let value = |at: usize| {
+                    nodes[at].inclusive.first().copied().and_then(known).unwrap_or(f64::NEG_INFINITY)
+                };
                 value(b).total_cmp(&value(a))
             }),
         }

@@ -5,7 +5,7 @@ use super::{Cell, Take, TakeRow, column, number};
 use crate::commands::export::Remarks;
 use crate::commands::export::source::Source;
 use crate::error::{Result, or_obstacle};
-use crate::values::{Combine, Quantity};
+use crate::values::Quantity;
 
 /// Gives the rows, sorted by metric; within a metric, call paths come after those below them.
 pub(super) fn give(source: &Source<'_>, take: &mut dyn Take, remarks: &mut Remarks) -> Result<()> {
@@ -58,18 +58,15 @@ fn quantities(source: &Source<'_>) -> Result<(Positions, Vec<String>)> {
 
 fn of_metric(source: &Source<'_>, metric: usize, quantity: &Quantity, take: &mut TakeRow<'_>) -> Result<()> {
     let Ok(mut rows) = or_obstacle(source.values.inclusive(quantity))? else { return Ok(()) };
-    let nothing = quantity.combine.neutral();
-    #[expect(clippy::float_cmp, reason = "the very value of nothing")]
-    let is_nothing = |value: f64| value.is_nan() || (value == nothing && quantity.combine != Combine::Sum);
-    let shown = |value: f64| if is_nothing(value) { Cell::Nothing } else { Cell::Double(value) };
+    let shown = |value: f64| match quantity.known(value) {
+        Some(value) if value != 0.0 || quantity.has_zero() => Cell::Double(value),
+        _ => Cell::Nothing,
+    };
     while let Some((cnode, inclusive, own)) = rows.next_with_own()? {
         for (location, &all) in inclusive.iter().enumerate().filter(|(at, _)| source.locations[*at]) {
             let value = own.map_or(Cell::Nothing, |own| shown(own[location]));
             let inclusive = shown(all);
-            let is_something = |cell: &Cell<'_>| match cell {
-                Cell::Double(value) => *value != 0.0 || !quantity.is_sum(),
-                _ => false,
-            };
+            let is_something = |cell: &Cell<'_>| matches!(cell, Cell::Double(_));
             if is_something(&value) || is_something(&inclusive) {
                 take(&[number(metric), number(cnode.0), number(location), value, inclusive])?;
             }

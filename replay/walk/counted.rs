@@ -7,8 +7,8 @@ use otf2::{List, MetricValue, ValueType};
 use patterns::{Metric, Source, Unit};
 
 use super::counters::NAMES;
-use super::metric_ids::id_of;
 use super::process::ProcessWalk;
+use super::trace_metrics::{id_of, number, places};
 use crate::findings::Finding;
 use crate::int::truncated;
 use crate::kept::kept;
@@ -41,8 +41,7 @@ impl ReportedCounters {
     /// Returns those that a trace defines; `None` if it has none. Metrics of the same name and unit are one.
     pub fn find(definitions: &Definitions) -> Option<ReportedCounters> {
         let mut list: Vec<(String, String, i8)> = Vec::new();
-        let mut place = |member: &Option<usize>| {
-            let member = definitions.metric_members.get((*member)?)?;
+        let places = places(definitions, |member| {
             let counts = member.counts()?;
             let exponent = i8::try_from(counts.exponent).ok().filter(|it| EXPONENTS.contains(it))?;
             // These have metrics of their own.
@@ -50,20 +49,8 @@ impl ReportedCounters {
                 return None;
             }
             let counter = (member.name.clone(), member.unit.clone(), exponent);
-            let at = list.iter().position(|known| *known == counter).unwrap_or(list.len());
-            if at == MOST {
-                return None;
-            }
-            if at == list.len() {
-                list.push(counter);
-            }
-            Some(Place { counter: at, since: counts.since })
-        };
-        let places = definitions.metric_classes.iter().map(|class| match class.is_of_threads {
-            true => class.members.iter().map(&mut place).collect(),
-            false => vec![None; class.members.len()],
+            Some(Place { counter: number(&mut list, counter, MOST)?, since: counts.since })
         });
-        let places: Vec<_> = places.collect();
         (!list.is_empty()).then_some(ReportedCounters { list, places })
     }
 
@@ -180,20 +167,9 @@ impl ProcessWalk<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::trace_metrics::tests::definitions;
     use super::*;
-    use model::{Counting, MetricClass, MetricMember, MetricValues};
-
-    fn definitions(members: &[(&str, &str, MetricValues)], is_of_threads: bool) -> Definitions {
-        let mut definitions = Definitions::default();
-        for (reference, (name, unit, values)) in (0..).zip(members) {
-            let member = MetricMember { name: (*name).into(), unit: (*unit).into(), values: *values };
-            definitions.metric_members.push(reference, member).unwrap();
-        }
-        let members = (0..members.len()).map(Some).collect();
-        let class = MetricClass { members, is_strict: true, is_of_threads };
-        definitions.metric_classes.push(0, class).unwrap();
-        definitions
-    }
+    use model::{Counting, MetricValues};
 
     fn counting(exponent: i64) -> MetricValues {
         MetricValues::Counts(Counting { since: CountsSince::Begin, exponent })

@@ -24,7 +24,6 @@ mod gaps;
 mod leave;
 mod locks;
 mod marks;
-mod metric_ids;
 mod one_sided;
 mod pending;
 mod phases;
@@ -45,6 +44,7 @@ mod tasks;
 mod teams;
 mod thread;
 mod timelines;
+mod trace_metrics;
 mod window_calls;
 mod work;
 

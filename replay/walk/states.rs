@@ -6,9 +6,9 @@ use otf2::{List, MetricValue, ValueType};
 use patterns::{Metric, Source, StateNumber, Unit};
 use rustc_hash::FxHashMap;
 
-use super::metric_ids::id_of;
 use super::process::ProcessWalk;
 use super::thread::Thread;
+use super::trace_metrics::{id_of, number, places};
 use crate::ids::Row;
 use crate::kept::kept;
 use crate::metrics::IPC;
@@ -44,27 +44,14 @@ impl ReportedStates {
     /// Returns those that a trace defines; `None` if it has none. Metrics of the same name and unit are one.
     pub fn find(definitions: &Definitions) -> Option<ReportedStates> {
         let mut list: Vec<(String, String)> = Vec::new();
-        let mut place = |member: &Option<usize>| {
-            let member = definitions.metric_members.get((*member)?)?;
+        let places = places(definitions, |member| {
             let MetricValues::States(values) = member.values else { return None };
             if member.name.is_empty() {
                 return None;
             }
             let state = (member.name.clone(), member.unit.clone());
-            let at = list.iter().position(|known| *known == state).unwrap_or(list.len());
-            if at == MOST {
-                return None;
-            }
-            if at == list.len() {
-                list.push(state);
-            }
-            Some(Place { state: at, values })
-        };
-        let places = definitions.metric_classes.iter().map(|class| match class.is_of_threads {
-            true => class.members.iter().map(&mut place).collect(),
-            false => vec![None; class.members.len()],
+            Some(Place { state: number(&mut list, state, MOST)?, values })
         });
-        let places: Vec<_> = places.collect();
         (!list.is_empty()).then_some(ReportedStates { list, places })
     }
 
@@ -238,22 +225,10 @@ impl ProcessWalk<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::trace_metrics::tests::definitions;
     use super::*;
-    use model::{MetricClass, MetricMember};
 
     const POINT: State = State { holds_until_next: false, base: 10, exponent: 0 };
-
-    fn definitions(members: &[(&str, &str, MetricValues)], is_of_threads: bool) -> Definitions {
-        let mut definitions = Definitions::default();
-        for (reference, (name, unit, values)) in (0..).zip(members) {
-            let member = MetricMember { name: (*name).into(), unit: (*unit).into(), values: *values };
-            definitions.metric_members.push(reference, member).unwrap();
-        }
-        let members = (0..members.len()).map(Some).collect();
-        let class = MetricClass { members, is_strict: true, is_of_threads };
-        definitions.metric_classes.push(0, class).unwrap();
-        definitions
-    }
 
     #[test]
     fn states_have_metrics_of_their_extremes_and_parts_of_their_mean() {

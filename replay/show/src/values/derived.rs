@@ -54,14 +54,15 @@ impl<'v> DerivedRows<'v> {
 
     /// Values of the metric, without those that are quotients of nothing.
     fn without_nothing(&self, row: Vec<f64>, cnode: CnodeId, flavour: Flavour) -> Evaluated {
-        if !self.values.of_metric(self.metric).is_quotient() {
+        let quantity = self.values.of_metric(self.metric);
+        let Some(expression) = self.values.postderived(&quantity).filter(|_| quantity.is_quotient) else {
             return Ok(row);
-        }
+        };
         self.left.set(ROWS);
         let locations = self.values.cube().locations.len();
         let mut is_nothing = vec![true; locations];
-        for needed in self.values.summed(self.metric) {
-            let neutral = self.values.of_metric(needed).combine.neutral();
+        for &needed in expression.operands() {
+            let neutral = self.values.neutral(needed);
             let operand = self.of(needed, cnode, flavour)?;
             for (at, is_nothing) in is_nothing.iter_mut().enumerate() {
                 *is_nothing &= operand.get(at).or(operand.first()) == Some(&neutral);

@@ -9,6 +9,7 @@
 //! [`Quantity::obstacle`], and is never taken as 0.
 
 mod derived;
+mod postderived;
 mod pseudo;
 mod rows;
 mod stored;
@@ -16,6 +17,7 @@ mod sums;
 
 use cubex::{Cube, DataType, Forest, Metric, MetricId, MetricKind, Report};
 
+pub use postderived::Postderived;
 pub use pseudo::{DELAY, WAITING};
 pub(crate) use pseudo::{is_waiting, parts, waiting};
 pub use rows::{ExclusiveRows, InclusiveRows, RowWithOwn};
@@ -115,6 +117,7 @@ pub struct Quantity {
     /// The metric; `None` for a pseudo-metric.
     pub metric: Option<MetricId>,
     source: Source,
+    /// Whether it is a quotient of others, such as a mean, so that of nothing it is no number.
     is_quotient: bool,
 }
 
@@ -140,11 +143,6 @@ impl Quantity {
     /// How values of several call paths or locations become one; `None` where they do not, as those of ratios.
     pub fn combined(&self) -> Option<Combine> {
         (self.is_sum() || self.combine != Combine::Sum).then_some(self.combine)
-    }
-
-    /// Whether it is a quotient of others, such as a mean.
-    pub fn is_quotient(&self) -> bool {
-        self.is_quotient
     }
 
     /// A value; `None` for what stands where there is none: a minimum, a maximum or a quotient of nothing.

@@ -2,7 +2,7 @@
 
 use super::ColumnOf;
 use crate::output::{Cell, Column, Document, Line, Style, Table};
-use crate::values::{Combine, Unit};
+use crate::values::{Combine, Quantity, Unit};
 
 /// Bars of the histogram.
 const BARS: usize = 8;
@@ -41,8 +41,10 @@ pub(crate) fn add(columns: &[ColumnOf], document: &mut Document) {
         columns.iter().map(|column| Column::new(column.quantity.name.clone(), column.quantity.title.clone())),
     );
     let mut table = Table::new("distribution", titles);
-    let distributions: Vec<_> =
-        columns.iter().map(|column| Distribution::of(&known(column.sums.as_deref().ok()?))).collect();
+    let distributions: Vec<_> = columns
+        .iter()
+        .map(|column| Distribution::of(&known(&column.quantity, column.sums.as_deref().ok()?)))
+        .collect();
     let mut add = |name: &str, value: &dyn Fn(&Distribution, &Unit) -> Cell| {
         let mut row = vec![Cell::Words(Line::styled(name, Style::Dim))];
         row.extend(columns.iter().zip(&distributions).map(|(column, distribution)| {
@@ -66,18 +68,18 @@ pub(crate) fn add(columns: &[ColumnOf], document: &mut Document) {
     document.gap();
     document.table(table);
     if let Some(ColumnOf { quantity, sums: Ok(sums) }) = columns.first()
-        && known(sums).len() > 1
+        && known(quantity, sums).len() > 1
         && quantity.combine == Combine::Sum
     {
         document.gap();
         document.text(Line::styled(format!("{}: how many have how much", quantity.title), Style::Dim));
-        histogram(&known(sums), &quantity.unit, document);
+        histogram(&known(quantity, sums), &quantity.unit, document);
     }
 }
 
-/// The values of groups of which something is known; a ratio of nothing is none.
-fn known(sums: &[Option<f64>]) -> Vec<f64> {
-    sums.iter().copied().flatten().filter(|sum| !sum.is_nan()).collect()
+/// The values of groups that have one.
+fn known(quantity: &Quantity, sums: &[Option<f64>]) -> Vec<f64> {
+    sums.iter().copied().flatten().filter_map(|sum| quantity.known(sum)).collect()
 }
 
 fn histogram(values: &[f64], unit: &Unit, document: &mut Document) {

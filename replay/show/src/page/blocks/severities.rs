@@ -130,9 +130,11 @@ fn add_ratio(source: &Source<'_>, quantity: &Quantity, metric: usize, totals: &m
     let Ok(of_all) = or_obstacle(source.values.totals(quantity, &all))? else { return Ok(()) };
     let of = of_all.exclusive.iter().zip(&of_all.inclusive).enumerate();
     // The page shows a ratio of nothing as nothing.
-    let number = |value: f64| if value.is_nan() { 0.0 } else { value };
-    let of = of.map(|(cnode, (&exclusive, &inclusive))| (cnode, (number(exclusive), number(inclusive))));
-    totals.extend(of.map(|(cnode, (exclusive, inclusive))| Total { metric, cnode, exclusive, inclusive }));
+    let number = |value: f64| quantity.known(value).unwrap_or(0.0);
+    totals.extend(of.map(|(cnode, (&exclusive, &inclusive))| {
+        let (exclusive, inclusive) = (number(exclusive), number(inclusive));
+        Total { metric, cnode, exclusive, inclusive }
+    }));
     Ok(())
 }
 

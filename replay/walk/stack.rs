@@ -81,8 +81,8 @@ pub(super) struct Stack {
     frames: Vec<Frame>,
     /// Number of open frames.
     depth: usize,
-    /// Number of frames from [`DEEP`] on, by region position, or by context behind all regions.
-    deep: FxHashMap<u64, u32>,
+    /// Number of frames from [`DEEP`] on, by region position, or by context behind all regions. Very many locations never have one.
+    deep: Option<Box<FxHashMap<u64, u32>>>,
     /// The path above the lowest frame.
     pub(super) base: PathId,
     /// The row to which time outside of any region is accounted; `None` discards it.
@@ -103,15 +103,7 @@ impl Default for Stack {
 impl Stack {
     /// Returns an empty stack.
     pub(super) fn below(base: PathId, outside: Option<Row>) -> Stack {
-        Stack {
-            frames: Vec::new(),
-            depth: 0,
-            deep: FxHashMap::default(),
-            base,
-            outside,
-            mpi_depth: 0,
-            foreign: 0,
-        }
+        Stack { frames: Vec::new(), depth: 0, deep: None, base, outside, mpi_depth: 0, foreign: 0 }
     }
 
     /// Returns the innermost frame.
@@ -173,7 +165,7 @@ impl Stack {
 
     #[cold]
     fn remember_deep(&mut self, region: u32) {
-        *self.deep.entry(region.into()).or_default() += 1;
+        self.remember(region.into());
     }
 
     /// Removes the innermost frame from the counts, before it is popped.
@@ -193,7 +185,7 @@ impl Stack {
         let Some(frame) = self.last_mut() else { return };
         (frame.context, frame.is_certain) = (context, is_certain);
         if is_deep {
-            *self.deep.entry(key_of_context(context)).or_default() += 1;
+            self.remember(key_of_context(context));
         }
     }
 
@@ -208,11 +200,17 @@ impl Stack {
     }
 
     fn has(&self, key: u64, is_it: impl Fn(&Frame) -> bool) -> bool {
-        self.frames().iter().take(DEEP).any(is_it) || self.deep.contains_key(&key)
+        self.frames().iter().take(DEEP).any(is_it)
+            || self.deep.as_ref().is_some_and(|deep| deep.contains_key(&key))
+    }
+
+    fn remember(&mut self, key: u64) {
+        *self.deep.get_or_insert_default().entry(key).or_default() += 1;
     }
 
     fn forget(&mut self, key: u64) {
-        if let Entry::Occupied(mut count) = self.deep.entry(key) {
+        let Some(deep) = &mut self.deep else { return };
+        if let Entry::Occupied(mut count) = deep.entry(key) {
             *count.get_mut() -= 1;
             if *count.get() == 0 {
                 count.remove();
@@ -243,6 +241,7 @@ mod tests {
         assert!(stack.is_in(89) && !stack.is_in(90));
         assert!(stack.is_in_context(89) && !stack.is_in_context(90));
         (0..90).for_each(|_| assert!(stack.pop().is_some()));
-        assert!(stack.deep.is_empty() && !stack.is_in(0));
+        assert!(!stack.is_in(0));
+        assert!(stack.deep.is_some_and(|deep| deep.is_empty()));
     }
 }

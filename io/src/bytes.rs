@@ -1,11 +1,10 @@
 //! Bytes that need not have been read (io.md 5.2): those that a rank has written itself, and those that it has read before.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
+use crate::owners::Owners;
 use crate::transfer::Transfer;
 
 /// Bytes that were read of a file.
@@ -81,93 +80,11 @@ impl Reading {
     }
 }
 
-/// Who has which bytes: end and owner by begin; ranges do not overlap.
-#[derive(Clone, Debug)]
-struct Owners<T>(BTreeMap<u64, (u64, T)>);
-
-impl<T> Default for Owners<T> {
-    fn default() -> Owners<T> {
-        Owners(BTreeMap::new())
-    }
-}
-
-impl<T: Copy + PartialEq> Owners<T> {
-    /// Calls `each` with the parts of a range, cut where owners change, from the last one on.
-    fn parts(&self, from: u64, to: u64, mut each: impl FnMut(u64, u64, Option<T>)) {
-        let mut behind = to;
-        for (&begin, &(end, owner)) in self.0.range(..to).rev().take_while(|(_, (end, _))| *end > from) {
-            if end < behind {
-                each(end, behind, None);
-            }
-            behind = begin.max(from);
-            each(behind, end.min(to), Some(owner));
-        }
-        if behind > from {
-            each(from, behind, None);
-        }
-    }
-
-    fn set(&mut self, from: u64, to: u64, owner: T) {
-        if from >= to {
-            return;
-        }
-        // One search is enough for most: they follow the range before them, lie on top of it, or lie apart from all others.
-        let mut near = self.0.range_mut(..=to).rev();
-        let first = near.next();
-        let (right, left) = match first {
-            Some((begin, (end, other))) if *begin == to => (Some((*end, *other)), near.next()),
-            left => (None, left),
-        };
-        let joined = right.filter(|(_, other)| *other == owner).map(|(end, _)| end);
-        match left {
-            Some((begin, (end, other))) if *begin <= from && *end >= from && *other == owner => {
-                if *end <= to {
-                    *end = joined.unwrap_or(to);
-                    if joined.is_some() {
-                        self.0.remove(&to);
-                    }
-                }
-                return;
-            }
-            Some((begin, (end, other))) if (*begin, *end) == (from, to) => {
-                *other = owner;
-                return;
-            }
-            Some((begin, (end, _))) if *begin >= from || *end >= from => {}
-            _ if joined.is_some() => {}
-            _ => {
-                self.0.insert(from, (to, owner));
-                return;
-            }
-        }
-        // What overlaps is cut, from the right.
-        while let Some((&begin, &(end, other))) = self.0.range(..to).next_back()
-            && end > from
-        {
-            self.0.remove(&begin);
-            if end > to {
-                self.0.insert(to, (end, other));
-            }
-            if begin < from {
-                self.0.insert(begin, (from, other));
-            }
-        }
-        let touches = |(_, (end, other)): &(&u64, &(u64, T))| *end == from && *other == owner;
-        let from = self.0.range(..from).next_back().filter(touches).map_or(from, |(begin, _)| *begin);
-        let end = match self.0.get(&to) {
-            Some(&(end, other)) if other == owner => {
-                self.0.remove(&to);
-                end
-            }
-            _ => to,
-        };
-        self.0.insert(from, (end, owner));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     fn transfer(rank: u32, kind: Kind, begin: u64, pieces: &[(u64, u64)]) -> Transfer {

@@ -74,6 +74,7 @@ mod operation;
 mod order;
 mod origin;
 mod outline;
+mod owners;
 mod phase;
 mod picture;
 mod pointer;

@@ -1,0 +1,183 @@
+//! Who has which bytes of a file.
+
+/// Ranges of bytes, each with its owner. They do not overlap.
+#[derive(Clone, Debug)]
+pub(crate) struct Owners<T> {
+    /// All ranges by their begins, in chunks of at least one and at most [`MOST`]: to put one between others moves few.
+    chunks: Vec<Vec<Range<T>>>,
+    /// The chunk that was looked at last: most lie near to the one before.
+    last: usize,
+}
+
+/// A range, from its first byte to what is behind the last one.
+#[derive(Clone, Copy, Debug)]
+struct Range<T> {
+    begin: u64,
+    end: u64,
+    owner: T,
+}
+
+/// Most ranges of a chunk.
+const MOST: usize = 128;
+
+impl<T> Default for Owners<T> {
+    fn default() -> Owners<T> {
+        Owners { chunks: Vec::new(), last: 0 }
+    }
+}
+
+impl<T: Copy + PartialEq> Owners<T> {
+    /// Calls `each` with the parts of a range, cut where owners change, in their order.
+    pub(crate) fn parts(&mut self, from: u64, to: u64, mut each: impl FnMut(u64, u64, Option<T>)) {
+        let mut from = from;
+        let first = self.chunk_of(from);
+        for chunk in self.chunks.get(first..).filter(|_| from < to).unwrap_or_default() {
+            let first = chunk.partition_point(|it| it.end <= from);
+            for it in &chunk[first..] {
+                if it.begin >= to {
+                    break;
+                }
+                if it.begin > from {
+                    each(from, it.begin, None);
+                }
+                each(it.begin.max(from), it.end.min(to), Some(it.owner));
+                from = it.end;
+            }
+            if chunk.last().is_some_and(|it| it.end >= to) {
+                break;
+            }
+        }
+        if from < to {
+            each(from, to, None);
+        }
+    }
+
+    /// Gives a range to an owner.
+    pub(crate) fn set(&mut self, from: u64, to: u64, owner: T) {
+        if from >= to {
+            return;
+        }
+        let at = self.chunk_of(from);
+        let new = Range { begin: from, end: to, owner };
+        let Some(chunk) = self.chunks.get(at) else { return self.chunks.push(vec![new]) };
+        // From the first one that it overlaps, or that ends where it begins and is of its owner, up to the last one likewise.
+        let mut first = chunk.partition_point(|it| it.end <= from);
+        first -= usize::from(first > 0 && chunk[first - 1].end == from && chunk[first - 1].owner == owner);
+        let is_met = |it: &Range<T>| it.begin < to || it.begin == to && it.owner == owner;
+        let mut behind = first + chunk[first..].iter().take_while(|it| is_met(it)).count();
+        if behind == chunk.len() && self.chunks.get(at + 1).is_some_and(|next| is_met(&next[0])) {
+            let reached = self.chunks[at + 1..].partition_point(|chunk| is_met(&chunk[0]));
+            let more: Vec<_> = self.chunks.drain(at + 1..=at + reached).flatten().collect();
+            let chunk = &mut self.chunks[at];
+            chunk.extend(more);
+            behind = chunk.partition_point(is_met);
+        }
+        let chunk = &mut self.chunks[at];
+        let (left, new, right) = joined(&chunk[first..behind], new);
+        let all = left.into_iter().chain([new]).chain(right);
+        match (behind - first, left, right) {
+            // Most follow the range before them, lie on top of it, or lie apart from all others.
+            (1, None, None) => chunk[first] = new,
+            (0, None, None) => chunk.insert(first, new),
+            _ => drop(chunk.splice(first..behind, all)),
+        }
+        if chunk.len() > MOST {
+            self.split(at);
+        }
+    }
+
+    /// The chunk of the last range that begins at a byte or before it, or else the first one.
+    fn chunk_of(&mut self, byte: u64) -> usize {
+        let begins = |chunk: usize| self.chunks.get(chunk).is_some_and(|chunk| chunk[0].begin <= byte);
+        if !begins(self.last) || begins(self.last + 1) {
+            self.last = self.chunks.partition_point(|chunk| chunk[0].begin <= byte).saturating_sub(1);
+        }
+        self.last
+    }
+
+    /// Cuts a chunk with too many ranges.
+    fn split(&mut self, at: usize) {
+        let halves: Vec<_> = self.chunks[at].chunks(MOST / 2).map(<[_]>::to_vec).collect();
+        self.chunks.splice(at..=at, halves);
+    }
+}
+
+/// A new range in place of some that it overlaps or touches, in their order: what is left of the first one, the new one together with those of
+/// its owner, and what is left of the last one.
+fn joined<T: Copy + PartialEq>(
+    others: &[Range<T>],
+    new: Range<T>,
+) -> (Option<Range<T>>, Range<T>, Option<Range<T>>) {
+    let (mut left, mut right, mut all) = (None, None, new);
+    if let Some(first) = others.first().filter(|it| it.begin < new.begin) {
+        match first.owner == new.owner {
+            true => all.begin = first.begin,
+            false => left = Some(Range { end: new.begin, ..*first }),
+        }
+    }
+    if let Some(last) = others.last().filter(|it| it.end > new.end) {
+        match last.owner == new.owner {
+            true => all.end = last.end,
+            false => right = Some(Range { begin: new.end, ..*last }),
+        }
+    }
+    (left, all, right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The owners of bytes, with ranges as they are found.
+    fn owner_of(owners: &mut Owners<u8>, byte: u64) -> Option<u8> {
+        let mut found = Vec::new();
+        owners.parts(byte, byte + 1, |from, to, owner| found.push((from, to, owner)));
+        let [(from, to, owner)] = found[..] else { panic!("{found:?}") };
+        assert_eq!((from, to), (byte, byte + 1));
+        owner
+    }
+
+    proptest! {
+        #[test]
+        fn last_owner_of_each_byte_is_found_in_any_number_of_chunks(
+            sets in prop::collection::vec((0..900_u64, prop_oneof![9 => 1..4_u64, 1 => 1..700_u64], 0..3_u8), 0..900),
+            asked in prop::collection::vec((0..1000_u64, 0..700_u64), 20),
+        ) {
+            let (mut owners, mut plain) = (Owners::default(), vec![None; 2000]);
+            for (from, length, owner) in sets {
+                owners.set(from, from + length, owner);
+                plain[from as usize..(from + length) as usize].fill(Some(owner));
+            }
+            for chunk in &owners.chunks {
+                assert!((1..=MOST).contains(&chunk.len()));
+            }
+            let all: Vec<_> = owners.chunks.iter().flatten().collect();
+            assert!(all.windows(2).all(|pair| pair[0].begin < pair[0].end && pair[0].end <= pair[1].begin));
+            for (from, length) in asked {
+                let mut next = from;
+                owners.parts(from, from + length, |begin, end, owner| {
+                    assert_eq!(begin, next);
+                    assert!(begin < end);
+                    assert!(plain[begin as usize..end as usize].iter().all(|own| *own == owner));
+                    next = end;
+                });
+                prop_assert_eq!(next, from + length);
+            }
+            for byte in (0..1700).step_by(7) {
+                prop_assert_eq!(owner_of(&mut owners, byte), plain[byte as usize]);
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_of_one_owner_are_one_if_they_touch() {
+        let mut owners = Owners::default();
+        (0..1000).for_each(|at| owners.set(8 * at, 8 * at + 8, ()));
+        (0..1000).rev().for_each(|at| owners.set(9000 + 8 * at, 9000 + 8 * at + 8, ()));
+        owners.set(4, 40, ());
+        assert_eq!(owners.chunks.iter().map(Vec::len).sum::<usize>(), 2);
+        owners.set(8000, 9000, ());
+        assert_eq!(owners.chunks.iter().map(Vec::len).sum::<usize>(), 1);
+    }
+}

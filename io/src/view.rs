@@ -132,8 +132,11 @@ impl View {
             found.extend((size > 0).then_some((first, size)));
             return Place { first: Some(first), length: size };
         }
-        if self.add_pieces(at, size, found).is_none() {
+        if self.add_small_pieces(at, size, found).is_none() {
             found.clear();
+            if self.add_pieces(at, size, found).is_none() {
+                found.clear();
+            }
         }
         if let Shape::Pieces { is_rising: true, .. } = self.shape
             && let (Some(&(first, _)), Some(&(last, length))) = (found.first(), found.last())
@@ -142,6 +145,39 @@ impl View {
             return Place { first: Some(first), length: end - first };
         }
         self.place(at, size)
+    }
+
+    /// Adds the pieces of a request if those of the view rise, and all places lie below 2^62, as nearly all do: then this is much faster.
+    fn add_small_pieces(&self, at: u64, size: u64, found: &mut Pieces) -> Option<()> {
+        let Shape::Pieces { pieces, before, size: of_tile, extent, is_rising: true } = &self.shape else {
+            return None;
+        };
+        let (of_tile, extent) = (small(*of_tile)?, small(*extent)?);
+        small(pieces.first()?.0)?;
+        let (last, length) = pieces.last()?;
+        let end = at.checked_add(size)?.checked_div(of_tile)?.checked_mul(extent)?;
+        small(i128::from(end) + i128::from(self.displacement) + last + length)?;
+        let mut rest = i128::from(at % of_tile);
+        let mut next = before.partition_point(|&before| before <= rest).checked_sub(1)?;
+        rest -= before[next];
+        let mut skip = small(rest)?;
+        let (mut tile, mut left) = (self.displacement + at / of_tile * extent, size);
+        while left > 0 {
+            let (begin, length) = (small(pieces[next].0)?, small(pieces[next].1)?);
+            let (place, part) = (tile + begin + skip, (length - skip).min(left));
+            let is_full = found.len() == MOST;
+            match found.last_mut() {
+                Some((begin, before)) if *begin + *before == place => *before += part,
+                _ if part > 0 && is_full => return None,
+                _ if part > 0 => found.push((place, part)),
+                _ => {}
+            }
+            (left, skip, next) = (left - part, 0, next + 1);
+            if next == pieces.len() {
+                (tile, next) = (tile + extent, 0);
+            }
+        }
+        Some(())
     }
 
     fn add_pieces(&self, at: u64, size: u64, found: &mut Pieces) -> Option<()> {
@@ -223,6 +259,11 @@ impl View {
     }
 }
 
+/// A number below 2^62 as one of 64 bits.
+fn small(number: i128) -> Option<u64> {
+    u64::try_from(number).ok().filter(|number| *number < 1 << 62)
+}
+
 fn shape(pieces: Vec<Piece>, size: i128, extent: i128) -> Shape {
     if let [(0, length)] = pieces[..]
         && length == extent
@@ -250,6 +291,7 @@ fn shape(pieces: Vec<Piece>, size: i128, extent: i128) -> Shape {
 mod tests {
     use super::*;
     use crate::datatype::join;
+    use proptest::prelude::*;
 
     fn pieces(view: &View, at: u64, size: u64) -> Pieces {
         let mut found = Pieces::new();
@@ -286,6 +328,28 @@ mod tests {
                     "{text} {at} {size}"
                 );
                 assert_eq!(pieces.iter().map(|piece| piece.1).sum::<u64>(), size);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn small_numbers_say_what_large_ones_say(
+            pieces in prop::collection::vec((0..3_u64, 0..9_u64), 1..5), hole in -3..3_i64, displacement in prop_oneof![0..99_u64, Just(u64::MAX >> 2)],
+            at in prop_oneof![0..200_u64, Just(1 << 61)], size in 0..200_u64,
+        ) {
+            let (mut list, mut place) = (Vec::new(), 0);
+            for (gap, length) in pieces {
+                list.push((i128::from(place + gap), i128::from(length)));
+                place += gap + length;
+            }
+            let bytes = list.iter().map(|(_, length)| length).sum();
+            let view = View { displacement, etype: 1, shape: shape(list, bytes, i128::from(place) + i128::from(hole)) };
+            let (mut small, mut large) = (Pieces::new(), Pieces::new());
+            let is_known = view.add_pieces(at, size, &mut large).is_some();
+            if view.add_small_pieces(at, size, &mut small).is_some() {
+                prop_assert!(is_known);
+                prop_assert_eq!(small, large);
             }
         }
     }

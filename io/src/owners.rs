@@ -59,9 +59,18 @@ impl<T: Copy + PartialEq> Owners<T> {
         }
         let at = self.chunk_of(from);
         let new = Range { begin: from, end: to, owner };
-        let Some(chunk) = self.chunks.get(at) else { return self.chunks.push(vec![new]) };
-        // From the first one that it overlaps, or that ends where it begins and is of its owner, up to the last one likewise.
+        let Some(chunk) = self.chunks.get_mut(at) else { return self.chunks.push(vec![new]) };
         let mut first = chunk.partition_point(|it| it.end <= from);
+        // Most that were there before lie as they lay, or within a range of their owner.
+        if let Some(it) = chunk.get_mut(first)
+            && it.begin <= from
+            && it.end >= to
+            && (it.owner == owner || (it.begin, it.end) == (from, to))
+        {
+            it.owner = owner;
+            return;
+        }
+        // From the first one that it overlaps, or that ends where it begins and is of its owner, up to the last one likewise.
         first -= usize::from(first > 0 && chunk[first - 1].end == from && chunk[first - 1].owner == owner);
         let is_met = |it: &Range<T>| it.begin < to || it.begin == to && it.owner == owner;
         let mut behind = first + chunk[first..].iter().take_while(|it| is_met(it)).count();
@@ -76,7 +85,7 @@ impl<T: Copy + PartialEq> Owners<T> {
         let (left, new, right) = joined(&chunk[first..behind], new);
         let all = left.into_iter().chain([new]).chain(right);
         match (behind - first, left, right) {
-            // Most follow the range before them, lie on top of it, or lie apart from all others.
+            // Most others follow the range before them, or lie apart from all others.
             (1, None, None) => chunk[first] = new,
             (0, None, None) => chunk.insert(first, new),
             _ => drop(chunk.splice(first..behind, all)),

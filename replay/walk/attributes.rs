@@ -114,14 +114,29 @@ impl KnownAttributes {
         told
     }
 
-    /// Reads the attributes of an event.
+    /// Reads those attributes of an event that tell of file access; returns whether there are others.
+    pub(super) fn read_access(
+        &self,
+        attributes: Attributes<'_>,
+        mappings: &Mappings,
+        told: &mut FileAttributes,
+    ) -> bool {
+        let Some(files) = &self.access else { return true };
+        let mut has_others = false;
+        for attribute in attributes {
+            let reference = mappings.global(MappingType::Attribute, attribute.attribute).into();
+            has_others |= !files.read(told, reference, attribute.value, mappings);
+        }
+        has_others
+    }
+
+    /// Reads the attributes of an event, but for those that tell of file access.
     #[cold]
     pub(super) fn read(&self, attributes: Attributes<'_>, mappings: &Mappings) -> Told {
         let missing = self.gaps.map(|gaps| gaps.read(attributes, mappings)).unwrap_or_default();
         let (mut source, mut tag, mut communicator) = (None, None, None);
         let (mut neighbors, mut persistent, mut file, mut partitioned) = ([None; 2], None, None, 0);
         let (mut stream, mut event) = (None, None);
-        let mut access = FileAttributes::default();
         for attribute in attributes {
             let reference = u64::from(mappings.global(MappingType::Attribute, attribute.attribute));
             let known = Some(reference);
@@ -145,8 +160,6 @@ impl KnownAttributes {
                 file = Some(mappings.global(MappingType::IoHandle, value));
             } else if let Some(at) = self.neighbors.iter().position(|&attribute| attribute == known) {
                 neighbors[at] = Some(mappings.global(MappingType::Group, value));
-            } else if let Some(files) = &self.access {
-                files.read(&mut access, reference, attribute.value, mappings);
             }
         }
         let found = |((source, tag), communicator)| ProbedMessage { source, tag, communicator };
@@ -159,7 +172,7 @@ impl KnownAttributes {
             partitioned,
             stream,
             event,
-            access,
+            access: FileAttributes::default(),
         }
     }
 }

@@ -57,13 +57,19 @@ impl KnownFileAttributes {
         self.0[CALLS].is_some()
     }
 
-    /// Reads an attribute, if it is one of these.
-    pub(super) fn read(&self, told: &mut FileAttributes, reference: u64, value: Value, mappings: &Mappings) {
-        if let Some(at) = self.0.iter().position(|known| *known == Some(reference)) {
-            let is_text = at == TEXT || at == HINTS;
-            let text = || mappings.global(MappingType::String, low(value.bits)).into();
-            told.0[at] = Some(if is_text { text() } else { value.bits });
-        }
+    /// Reads an attribute, if it is one of these; returns whether it is.
+    pub(super) fn read(
+        &self,
+        told: &mut FileAttributes,
+        reference: u64,
+        value: Value,
+        mappings: &Mappings,
+    ) -> bool {
+        let Some(at) = self.0.iter().position(|known| *known == Some(reference)) else { return false };
+        let is_text = at == TEXT || at == HINTS;
+        let text = || mappings.global(MappingType::String, low(value.bits)).into();
+        told.0[at] = Some(if is_text { text() } else { value.bits });
+        true
     }
 }
 

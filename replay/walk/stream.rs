@@ -3,6 +3,7 @@
 use model::Ticks;
 use otf2::{Archive, ClockCorrection, Event, EventCursor, EventHead, FileBytes, LocalDefinitions, Mappings};
 
+use super::attributes::Told;
 use super::process::ProcessWalk;
 use super::run::{KnownRegion, Run};
 use crate::call_tree::NO_SITE;
@@ -451,12 +452,16 @@ impl<'a> Stream<'a> {
                 known.read_streams(self.cursor.attributes(), self.mappings);
             return;
         }
-        let told = known.read(self.cursor.attributes(), self.mappings);
+        let attributes = self.cursor.attributes();
+        if !known.read_access(attributes, self.mappings, &mut state.attributes.access) {
+            return;
+        }
+        let told = known.read(attributes, self.mappings);
         // The distance is the same in a corrected clock.
         state.told = told
             .missing
             .with_time(|posted| (time - self.ticks(recorded, state) + self.ticks(posted, state)).min(time));
-        state.attributes = told;
+        state.attributes = Told { access: state.attributes.access, ..told };
         if let Some(probed) = told.probed {
             state.note_probed(self.thread, probed, self.mappings);
         }

@@ -17,13 +17,16 @@ pub(super) struct FileTimes {
     /// By thread: calls that are open and the file of each, from the outermost one on.
     open: Vec<Vec<Open>>,
     times: BTreeMap<(PathId, u32), Ticks>,
+    /// Time that is not among these yet: most calls are of the path of the one before, and about its file.
+    latest: Option<((PathId, u32), Ticks)>,
 }
 
-/// A call that is open: how many are, with it, when it was entered, and the position of its file.
+/// A call that is open: how many are, with it, when it was entered, the reference of the handle, and the position of its file.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     depth: usize,
     enter: Ticks,
+    handle: u32,
     file: u32,
 }
 
@@ -31,7 +34,8 @@ impl FileTimes {
     /// Nothing has happened yet on so many threads; `None` if the trace has no files.
     pub(super) fn new(trace: &Trace, threads: usize) -> Option<Box<FileTimes>> {
         let has_files = !trace.definitions.file_handles.is_empty();
-        has_files.then(|| Box::new(FileTimes { open: vec![Vec::new(); threads], times: BTreeMap::new() }))
+        let (open, times) = (vec![Vec::new(); threads], BTreeMap::new());
+        has_files.then(|| Box::new(FileTimes { open, times, latest: None }))
     }
 
     /// Takes a record of a thread, those of no file change nothing; returns how many frames must not be left unseen.
@@ -50,15 +54,17 @@ impl FileTimes {
 
     /// The innermost call of a thread is about the file of a handle.
     pub(super) fn note(&mut self, trace: &Trace, reference: u32, (thread, stack): (usize, &Stack)) {
+        let Some(frame) = stack.last() else { return };
+        let (depth, enter, open) = (stack.len(), frame.enter, &mut self.open[thread]);
+        if open.last().is_some_and(|it| (it.depth, it.enter, it.handle) == (depth, enter, reference)) {
+            return;
+        }
         let handles = &trace.definitions.file_handles;
-        let file = handles.position(reference.into()).and_then(|at| handles[at].file);
-        let (Some(file), Some(frame)) = (file, stack.last()) else { return };
-        let (depth, enter) = (stack.len(), frame.enter);
-        let open = &mut self.open[thread];
+        let Some(file) = handles.position(reference.into()).and_then(|at| handles[at].file) else { return };
         while open.last().is_some_and(|it| it.depth >= depth) {
             open.pop();
         }
-        open.push(Open { depth, enter, file: to_u32(file) });
+        open.push(Open { depth, enter, handle: reference, file: to_u32(file) });
     }
 
     /// The innermost region of a thread is left; returns how many frames must not be left unseen.
@@ -69,10 +75,27 @@ impl FileTimes {
         }
         let is_it = |last: &mut Open| (last.depth, last.enter) == (stack.len(), frame.enter);
         if let Some(Open { file, .. }) = open.pop_if(is_it) {
-            let sum = self.times.entry((frame.path, file)).or_default();
-            *sum = sum.saturating_add(time.saturating_sub(frame.enter));
+            self.add((frame.path, file), time.saturating_sub(frame.enter));
         }
         self.held(thread)
+    }
+
+    /// Adds the time of a call of a path about a file.
+    fn add(&mut self, key: (PathId, u32), time: Ticks) {
+        match &mut self.latest {
+            Some((latest, sum)) if *latest == key => *sum = sum.saturating_add(time),
+            latest => {
+                let before = latest.replace((key, time));
+                self.keep(before);
+            }
+        }
+    }
+
+    fn keep(&mut self, latest: Option<((PathId, u32), Ticks)>) {
+        if let Some((key, time)) = latest {
+            let sum = self.times.entry(key).or_default();
+            *sum = sum.saturating_add(time);
+        }
     }
 
     /// The depth of the innermost call of a thread that is known to be about a file; at least the outermost frame.
@@ -81,7 +104,9 @@ impl FileTimes {
     }
 
     /// All times, in the order of call paths.
-    pub(super) fn finish(self) -> Box<[FileTime]> {
+    pub(super) fn finish(mut self) -> Box<[FileTime]> {
+        let latest = self.latest.take();
+        self.keep(latest);
         let time = |((path, file), ticks)| FileTime { path, file, ticks };
         self.times.into_iter().map(time).collect()
     }

@@ -10,6 +10,7 @@ use replay::Semantics;
 use serde_json::{Value, json};
 
 use super::rewrite::{add_topology, rewrite};
+use crate::causes;
 use crate::foreign;
 use crate::short::{keeping, kept, shorten};
 use crate::support::show::json as printed;
@@ -140,6 +141,10 @@ pub(super) fn of_all_kinds(folder: &Path) {
     for (name, trace) in [("advised", "barrier.4"), ("nothing-advised", "self_and_null.4")] {
         with_overview(&asked_for_advice(trace, folder), name, folder);
     }
+    let states = folder.join("states");
+    fs::create_dir(&states).unwrap();
+    causes::analyze(include_str!("../golden/states.trace"), &states);
+    with_overview(&states.join("report.cubex"), "states", folder);
     let report = folder.join("master_worker.6.cubex");
     let hostile = folder.join("hostile.cubex");
     rewrite(&report, &hostile, |cube| rename(cube, |at| HOSTILE[at % HOSTILE.len()].to_owned()));

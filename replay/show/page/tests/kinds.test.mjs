@@ -38,6 +38,26 @@ test("what nobody has analysed is not shown as zero", { skip }, async () => {
   await close();
 });
 
+test("a largest value or a mean of 0 is shown as 0, and that of no value as none", { skip }, async () => {
+  const { page, complaints, close } = await open(named("states").address);
+  const tree = page.locator('[role=tree][aria-label="Call paths"]');
+  const shown = async (metric, path) => {
+    await go(page, `v=calls&m=${metric}`);
+    await tree.focus();
+    await page.keyboard.press("*");
+    const row = tree.locator("[role=treeitem]", { hasText: path }).first();
+    return [words(await row.locator(".number").innerText()), await row.locator(".bar").evaluate((it) => it.style.width)];
+  };
+  for (const metric of ["frequency", "frequency_min", "frequency_mean"]) {
+    assert.equal((await shown(metric, "MPI_Finalize"))[0], "0 Hz", metric);
+  }
+  for (const metric of ["in_use", "in_use_min", "in_use_mean"]) {
+    assert.deepEqual(await shown(metric, "inner"), ["·", "0%"], metric);
+  }
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
 test("advice stands in the place of what others wait for, and leads to its call paths", { skip }, async () => {
   const { address, json } = named("advised");
   const { page, complaints, close } = await open(address);

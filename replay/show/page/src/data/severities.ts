@@ -162,11 +162,12 @@ export class Severities {
     return sum;
   }
 
-  /** The value of all call paths and locations; null of a ratio, which has none that adds up. */
+  /** The value of all call paths and locations; null of a ratio where it has none, or there are several roots: it does not add up. */
   all(quantity: Quantity): number | null {
     const { inclusive } = this.byCall(quantity);
-    if (quantity.combine === "ratio" && this.calls.roots.length !== 1) return null;
-    return this.calls.roots.reduce((sum, root) => combined(quantity.combine, sum, inclusive[root]!), neutralOf(quantity.combine));
+    const { roots } = this.calls;
+    if (quantity.combine === "ratio") return roots.length === 1 && !isNothing(inclusive[roots[0]!]!) ? inclusive[roots[0]!]! : null;
+    return roots.reduce((sum, root) => combined(quantity.combine, sum, inclusive[root]!), neutralOf(quantity.combine));
   }
 
   /** The value that a quantity is a part of: without what is subtracted. */
@@ -216,9 +217,14 @@ export class Severities {
   }
 }
 
-/** The value of nothing. */
+/** The value of nothing, which a ratio has none of. */
 export function neutralOf(combine: Metric["combine"]): number {
-  return combine === "minimum" ? Number.MAX_VALUE : combine === "maximum" ? -Number.MAX_VALUE : 0;
+  return combine === "minimum" ? Number.MAX_VALUE : combine === "maximum" ? -Number.MAX_VALUE : combine === "ratio" ? NaN : 0;
+}
+
+/** Whether a number is no value of a quantity, but stands for that of nothing. A sum of nothing is one: 0. */
+export function isNothing(value: number): boolean {
+  return Number.isNaN(value) || Math.abs(value) === Number.MAX_VALUE;
 }
 
 /** Two values as one. */

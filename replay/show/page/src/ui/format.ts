@@ -1,6 +1,7 @@
 // Numbers as text, as the commands print them. A unit is joined by a space that no line breaks at.
 
-import type { Report } from "../data/report.js";
+import type { Metric, Report } from "../data/report.js";
+import { isNothing } from "../data/severities.js";
 import type { State } from "../state/state.js";
 
 const JOINT = "\u00a0";
@@ -53,7 +54,7 @@ export function ofUnit(value: number, unit: string, digits = decimals(value)): s
 export function chosen(
   value: number | null, unit: string, state: State, report: Report, all: number | null, digits?: number,
 ): string {
-  if (value === null || Math.abs(value) === Number.MAX_VALUE) return "·";
+  if (value === null || isNothing(value)) return "·";
   if (state.unit === "%" && all !== null && all !== 0) return share(value / all);
   if (state.unit === "l" && report.threads > 0 && unit !== "%") return ofUnit(value / report.threads, unit);
   return ofUnit(value, unit, digits);
@@ -69,7 +70,7 @@ export function cut(name: string, letters: number): string {
 /** What differences of sums leave of nothing, as a part of the whole. */
 const ROUNDING = 1e-9;
 
-/** A value where most are nothing: a point for those. */
-export function sparse(value: number, whole: number, text: (value: number) => string): string {
-  return Math.abs(value) <= ROUNDING * Math.abs(whole) ? "·" : text(value);
+/** A value where most sums are of nothing: a point for those. */
+export function sparse(combine: Metric["combine"], value: number, whole: number, text: (value: number) => string): string {
+  return combine === "sum" && Math.abs(value) <= ROUNDING * Math.abs(whole) ? "·" : text(value);
 }

@@ -2,6 +2,8 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
+import { isNothing } from "../data/severities.js";
+
 export interface TreeProps {
   name: string;
   roots: readonly number[];
@@ -126,14 +128,14 @@ export function Tree(props: TreeProps) {
         const isOpen = open.has(row.node);
         const value = props.value(row.node, isOpen);
         const most = props.most(row.node);
-        const part = value !== null && most > 0 ? Math.max(0, Math.min(1, Math.abs(value) / most)) : 0;
+        const part = value !== null && !isNothing(value) && most > 0 ? Math.max(0, Math.min(1, Math.abs(value) / most)) : 0;
         const isParent = props.children(row.node).length > 0;
         return (
           <div
             key={row.node} id={`${id}-${row.node}`} class={`row${row.node === props.selected ? " selected" : ""}`} role="treeitem"
             aria-level={row.depth} aria-posinset={row.place + 1} aria-setsize={row.siblings}
             aria-selected={row.node === props.selected} aria-expanded={isParent ? isOpen : undefined}
-            data-node={row.node} data-value={value ?? ""}
+            data-node={row.node} data-value={value === null || isNothing(value) ? "" : value}
             onClick={() => { setActive(row.node); props.onSelect(row.node, isOpen); }}
             onDblClick={() => toggle(row.node, !isOpen)}
           >

@@ -80,7 +80,7 @@ function MetricTree({ page }: { page: Page }) {
         label={(node) => (node === WAITING ? "Waiting (all)" : report.metrics[node]!.title)}
         note={(node) => (quantity(node, false).obstacle ?? "")}
         value={value} most={whole}
-        text={(it, node) => (it === null ? "" : sparse(it, whole(node), (value) =>
+        text={(it, node) => (it === null ? "" : sparse(quantity(node, false).combine, it, whole(node), (value) =>
           chosen(value, quantity(node, false).unit, page.state, report, whole(node), decimals(whole(node)))))}
         selected={selected < -1 ? null : selected}
         onSelect={(node, isOpen) => page.change({
@@ -107,7 +107,7 @@ function CallTree({ page }: { page: Page }) {
         name="Call paths" roots={calls.roots} children={(node) => calls.children[node]!} open={open} parent={(node) => (calls.parent[node]! < calls.count ? calls.parent[node]! : null)}
         label={(node) => calls.name(node)} note={(node) => calls.place(node) ?? ""}
         value={(node, isOpen) => (quantity.obstacle ? null : (isOpen && calls.children[node]!.length > 0 ? totals.exclusive : totals.inclusive)[node]!)}
-        text={(it) => quantity.obstacle ?? sparse(it ?? 0, all ?? 0, (value) => chosen(value, quantity.unit, page.state, report, all, digits))}
+        text={(it) => quantity.obstacle ?? sparse(quantity.combine, it ?? 0, all ?? 0, (value) => chosen(value, quantity.unit, page.state, report, all, digits))}
         most={() => all ?? 0} selected={selected}
         onSelect={(node, isOpen) => page.change({ path: calls.hash(node), isAlone: isOpen && calls.children[node]!.length > 0 })}
       />
@@ -166,7 +166,7 @@ function SystemTree({ page }: { page: Page }) {
         name="System" roots={tree.roots} children={(node) => tree.children(node)} open={tree.open} parent={tree.parent}
         label={(node) => tree.label(node)} note={(node) => (unknown(node) ? "unknown: no events" : "")}
         value={(node) => (unknown(node) ? null : sums[node]!)} most={() => most}
-        text={(it) => (it === null ? "?" : sparse(it, most, (value) => chosen(value, quantity.unit, page.state, report, all, digits)))}
+        text={(it) => (it === null ? "?" : sparse(quantity.combine, it, most, (value) => chosen(value, quantity.unit, page.state, report, all, digits)))}
         selected={page.state.location === null || page.state.location >= places.count ? null : tree.ofLocation(page.state.location)}
         onSelect={(node) => page.change({ location: tree.location(node) })}
       />

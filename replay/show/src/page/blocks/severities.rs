@@ -129,8 +129,7 @@ fn add_ratio(source: &Source<'_>, quantity: &Quantity, metric: usize, totals: &m
     let all = places::all(source.values.cube());
     let Ok(of_all) = or_obstacle(source.values.totals(quantity, &all))? else { return Ok(()) };
     let of = of_all.exclusive.iter().zip(&of_all.inclusive).enumerate();
-    // The page shows a ratio of nothing as nothing.
-    let number = |value: f64| quantity.known(value).unwrap_or(0.0);
+    let number = |value: f64| quantity.known(value).unwrap_or(f64::NAN);
     totals.extend(of.map(|(cnode, (&exclusive, &inclusive))| {
         let (exclusive, inclusive) = (number(exclusive), number(inclusive));
         Total { metric, cnode, exclusive, inclusive }

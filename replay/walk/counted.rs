@@ -5,6 +5,7 @@ use model::off_cpu::MEMBERS;
 use model::{CountsSince, Definitions, Ticks};
 use otf2::{List, MetricValue, ValueType};
 use patterns::{Metric, Source, Unit};
+use rustc_hash::FxHashMap;
 
 use super::counters::NAMES;
 use super::process::ProcessWalk;
@@ -96,25 +97,17 @@ fn count(value: MetricValue) -> Option<u64> {
 
 /// The last values of the counters of a thread that count since its begin, by class and place.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct LastValues {
-    list: Vec<((usize, usize), u64)>,
-}
+pub(super) struct LastValues(FxHashMap<(usize, usize), u64>);
 
 impl LastValues {
     /// Sets the value at a place; returns the one before, if there was one.
     fn replace(&mut self, at: (usize, usize), value: u64) -> Option<u64> {
-        match self.list.iter_mut().find(|(place, _)| *place == at) {
-            Some((_, last)) => Some(std::mem::replace(last, value)),
-            None => {
-                self.list.push((at, value));
-                None
-            }
-        }
+        self.0.insert(at, value)
     }
 
     /// Forgets all: what is counted until the next values is of a time that is not recorded.
     pub(super) fn forget(&mut self) {
-        self.list.clear();
+        self.0.clear();
     }
 }
 

@@ -57,6 +57,7 @@ mod facts;
 mod family;
 mod files;
 mod finding;
+mod grouping;
 mod heat;
 mod in_flight;
 mod in_time;

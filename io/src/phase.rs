@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Access;
 use crate::files::Files;
+use crate::grouping::grouped;
 use crate::mode::{Mode, access_mode};
 use crate::numbers::{count, mean, sum};
 use crate::origin::{Origin, over_ranks};
 use crate::ranks::Ranges;
 use crate::simple::{Flushes, Lane, Manner, Simple};
-use crate::sizes::clusters;
 use crate::time::{Spread, measured_time};
 
 /// What phases agree in that are similar, and in part what makes them different (io.md 4.4). The order is that of phases which
@@ -115,39 +114,8 @@ pub fn about(is_same: bool) -> &'static str {
 }
 
 /// The phases of all simple phases of some families of files, in the order of their begin. Simple phases may come in any order.
-pub fn phases(mut simple: Vec<Simple>, files: &Files) -> Vec<Phase> {
-    let order = |it: &Simple| (it.rank, it.number, it.file);
-    simple.sort_by(|one, other| {
-        files.name(one.file).cmp(files.name(other.file)).then_with(|| order(one).cmp(&order(other)))
-    });
-    let mut sizes: FxHashMap<(&str, &[Access], bool), BTreeSet<u64>> = FxHashMap::default();
-    for it in &simple {
-        sizes.entry((files.family(it.file), &it.pattern, it.residue)).or_default().insert(it.largest());
-    }
-    let cluster: FxHashMap<_, BTreeMap<u64, u64>> =
-        sizes.into_iter().map(|(kind, sizes)| (kind, clusters(sizes))).collect();
-    let mut ordinals: FxHashMap<(u32, Key), u64> = FxHashMap::default();
-    let keys: Vec<Key> = simple
-        .iter()
-        .map(|it| {
-            let family = files.family(it.file);
-            let cluster = cluster[&(family, &it.pattern[..], it.residue)][&it.largest()];
-            let key = Key {
-                family: family.to_owned(),
-                pattern: it.pattern.clone(),
-                residue: it.residue,
-                cluster,
-                opening: it.opening,
-                epoch: it.epoch,
-                ordinal: 0,
-            };
-            let next = ordinals.entry((it.rank, key.clone())).or_default();
-            *next += 1;
-            Key { ordinal: *next - 1, ..key }
-        })
-        .collect();
-    let mut groups: FxHashMap<Key, Vec<Simple>> = FxHashMap::default();
-    keys.into_iter().zip(simple).for_each(|(key, it)| groups.entry(key).or_default().push(it));
+pub fn phases(simple: Vec<Simple>, files: &Files) -> Vec<Phase> {
+    let groups = grouped(simple, files);
     let mut made: Vec<Phase> = groups.into_iter().filter_map(|(key, members)| phase(key, members)).collect();
     made.sort_by(|one, other| (one.begin, &one.key).cmp(&(other.begin, &other.key)));
     made
@@ -159,9 +127,13 @@ fn phase(key: Key, mut members: Vec<Simple>) -> Option<Phase> {
     members.sort_by_key(|member| member.rank);
     let (lowest, moving) = (members.first()?, || members.iter().filter(|member| member.bytes() > 0));
     let np = count(moving().count());
-    let sizes: BTreeSet<Vec<u64>> =
-        moving().map(|it| it.lanes.iter().map(|lane| lane.size).collect()).collect();
-    let reps: BTreeSet<u64> = moving().map(|it| it.rep).collect();
+    let sizes = |it: &Simple, other: &Simple| {
+        let both = it.lanes.iter().zip(&other.lanes);
+        it.lanes.len() == other.lanes.len() && both.into_iter().all(|(one, other)| one.size == other.size)
+    };
+    let all_agree = |agree: &dyn Fn(&Simple, &Simple) -> bool| {
+        moving().next().is_none_or(|first| moving().all(|it| agree(first, it)))
+    };
     let (mode, disp, holes) = access_mode(&members);
     let files: BTreeSet<u32> = members.iter().map(|member| member.file).collect();
     let is_view_known = members.iter().all(|member| member.is_view_known);
@@ -198,8 +170,8 @@ fn phase(key: Key, mut members: Vec<Simple>) -> Option<Phase> {
         np,
         per_process,
         rep,
-        same_sizes: sizes.len() <= 1,
-        same_rep: reps.len() <= 1,
+        same_sizes: all_agree(&sizes),
+        same_rep: all_agree(&|it, other| it.rep == other.rep),
         weight: sum(members.iter().map(Simple::bytes)),
         operations: sum(members.iter().map(Simple::operations)),
         mode,

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
-use crate::owners::Owners;
+use crate::owners::{Owners, Place};
 use crate::transfer::Transfer;
 
 /// Bytes that were read of a file.
@@ -41,27 +41,56 @@ impl Reads {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Reading {
     writers: Owners<u32>,
-    /// By rank and opening.
-    readers: FxHashMap<(u32, u64), Owners<()>>,
+    /// By list.
+    ranks: Vec<Rank>,
     /// All that was read.
     pub(crate) all: Reads,
 }
 
+/// What a rank has read, and where.
+#[derive(Clone, Default, Debug)]
+struct Rank {
+    /// Where it was among the writers.
+    place: Place,
+    /// What it has read of an opening: the one of which it has read last.
+    last: (u64, Owners<()>, Place),
+    /// Of others.
+    others: FxHashMap<u64, Owners<()>>,
+}
+
+impl Rank {
+    /// Goes on to read of an opening.
+    fn open(&mut self, opening: u64) {
+        if self.last.0 != opening {
+            let next = self.others.remove(&opening).unwrap_or_default();
+            let (before, read, _) = std::mem::replace(&mut self.last, (opening, next, Place::default()));
+            self.others.insert(before, read);
+        }
+    }
+}
+
 impl Reading {
-    /// What a transfer has read.
-    pub(crate) fn see(&mut self, transfer: &Transfer) -> Reads {
+    /// Nothing was shown yet of so many lists, one of each rank.
+    pub(crate) fn new(lists: usize) -> Reading {
+        Reading { ranks: vec![Rank::default(); lists], ..Reading::default() }
+    }
+
+    /// What a transfer of a list has read.
+    pub(crate) fn see(&mut self, list: usize, transfer: &Transfer) -> Reads {
         let mut reads = Reads::default();
         let ends = transfer.pieces.iter().map(|&(at, length)| (at, at.saturating_add(length)));
+        let (writers, rank) = (&mut self.writers, &mut self.ranks[list]);
         if transfer.kind == Kind::Write {
-            ends.for_each(|(at, end)| self.writers.set(at, end, transfer.rank));
+            ends.for_each(|(at, end)| writers.set(at, end, transfer.rank, &mut rank.place));
             return reads;
         }
-        let before = self.readers.entry((transfer.rank, transfer.opening)).or_default();
+        rank.open(transfer.opening);
+        let (_, before, place) = &mut rank.last;
         for (at, end) in ends {
             reads.bytes = reads.bytes.saturating_add(end - at);
-            self.writers.parts(at, end, |from, to, writer| {
+            writers.parts(at, end, &mut rank.place, |from, to, writer| {
                 let mut read = 0;
-                before.parts(from, to, |from, to, known| read += known.map_or(0, |()| to - from));
+                before.parts(from, to, place, |from, to, known| read += known.map_or(0, |()| to - from));
                 reads.distinct = reads.distinct.saturating_add(to - from - read);
                 match writer {
                     Some(writer) if writer == transfer.rank => {
@@ -73,7 +102,7 @@ impl Reading {
                     reads.of_others = reads.of_others.saturating_add(to - from);
                 }
             });
-            before.set(at, end, ());
+            before.set(at, end, (), place);
         }
         self.all.merge(&reads);
         reads
@@ -93,9 +122,9 @@ mod tests {
 
     /// What each rank reads; all of them together is the sum.
     fn by_rank(list: &[Transfer]) -> BTreeMap<u32, Reads> {
-        let (mut ranks, mut reading): (BTreeMap<u32, Reads>, _) = (BTreeMap::new(), Reading::default());
+        let (mut ranks, mut reading): (BTreeMap<u32, Reads>, _) = (BTreeMap::new(), Reading::new(3));
         for it in list {
-            let reads = reading.see(it);
+            let reads = reading.see(it.rank as usize, it);
             if it.kind == Kind::Read {
                 ranks.entry(it.rank).or_default().merge(&reads);
             }

@@ -30,7 +30,7 @@ pub(crate) fn look_at(
     mut each: impl FnMut(&Transfer),
 ) -> Seen {
     let is_known = !lists.iter().any(Transfers::is_unplaced);
-    let mut reading = (is_known && lists.iter().any(Transfers::has_reads)).then(Reading::default);
+    let mut reading = (is_known && lists.iter().any(Transfers::has_reads)).then(|| Reading::new(lists.len()));
     // Of one rank alone, or without a write, nothing is contended.
     let is_shared = lists.len() > 1 && lists.iter().any(Transfers::has_writes);
     let mut contention = is_shared.then(|| Contention::new(lock));
@@ -42,7 +42,7 @@ pub(crate) fn look_at(
     in_time(lists, |list, it| {
         each(it);
         if let Some(reading) = &mut reading {
-            add_reads(it, &reading.see(it), sums);
+            add_reads(it, &reading.see(list, it), sums);
         }
         let bounds = it.bounds();
         // What moves nothing is in no block.

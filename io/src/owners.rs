@@ -5,9 +5,16 @@
 pub(crate) struct Owners<T> {
     /// All ranges by their begins, in chunks of at least one and at most [`MOST`]: to put one between others moves few.
     chunks: Vec<Vec<Range<T>>>,
-    /// The chunk that was looked at last: most lie near to the one before.
+    /// The chunk that was looked at last.
     last: usize,
 }
+
+/// Where somebody was who goes on near to it: the chunk, and the range there.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Place(usize, usize);
+
+/// So many ranges from a place on are looked at one by one.
+const NEAR: usize = 8;
 
 /// A range, from its first byte to what is behind the last one.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +34,21 @@ impl<T> Default for Owners<T> {
 }
 
 impl<T: Copy + PartialEq> Owners<T> {
-    /// Calls `each` with the parts of a range, cut where owners change, in their order.
-    pub(crate) fn parts(&mut self, from: u64, to: u64, mut each: impl FnMut(u64, u64, Option<T>)) {
-        let mut from = from;
-        let first = self.chunk_of(from);
-        for chunk in self.chunks.get(first..).filter(|_| from < to).unwrap_or_default() {
-            let first = chunk.partition_point(|it| it.end <= from);
-            for it in &chunk[first..] {
+    /// Calls `each` with the parts of a range, cut where owners change, in their order. Whoever asks goes on near to this `place`.
+    pub(crate) fn parts(
+        &mut self,
+        from: u64,
+        to: u64,
+        place: &mut Place,
+        mut each: impl FnMut(u64, u64, Option<T>),
+    ) {
+        if from >= to {
+            return;
+        }
+        *place = self.near(from, *place).unwrap_or_else(|| self.find(from));
+        let (mut from, Place(at, mut first)) = (from, *place);
+        for chunk in self.chunks.get(at..).unwrap_or_default() {
+            for it in &chunk[std::mem::take(&mut first)..] {
                 if it.begin >= to {
                     break;
                 }
@@ -52,15 +67,15 @@ impl<T: Copy + PartialEq> Owners<T> {
         }
     }
 
-    /// Gives a range to an owner.
-    pub(crate) fn set(&mut self, from: u64, to: u64, owner: T) {
+    /// Gives a range to an owner, who sets the next one near to this `place`.
+    pub(crate) fn set(&mut self, from: u64, to: u64, owner: T, place: &mut Place) {
         if from >= to {
             return;
         }
-        let at = self.chunk_of(from);
+        *place = self.near(from, *place).unwrap_or_else(|| self.find(from));
+        let Place(at, mut first) = *place;
         let new = Range { begin: from, end: to, owner };
         let Some(chunk) = self.chunks.get_mut(at) else { return self.chunks.push(vec![new]) };
-        let mut first = chunk.partition_point(|it| it.end <= from);
         // Most that were there before lie as they lay, or within a range of their owner.
         if let Some(it) = chunk.get_mut(first)
             && it.begin <= from
@@ -93,6 +108,26 @@ impl<T: Copy + PartialEq> Owners<T> {
         if chunk.len() > MOST {
             self.split(at);
         }
+    }
+
+    /// The first range that ends behind a byte, if it is near to a place.
+    fn near(&self, byte: u64, Place(at, place): Place) -> Option<Place> {
+        let chunk = self.chunks.get(at)?;
+        let before = chunk.get(place.checked_sub(1)?)?;
+        if before.end > byte {
+            return None;
+        }
+        let near = &chunk[place..chunk.len().min(place + NEAR)];
+        let next = place + near.iter().position(|it| it.end > byte).unwrap_or(near.len());
+        let goes_on = || self.chunks.get(at + 1).is_some_and(|next| next[0].begin <= byte);
+        (next < place + near.len() || next == chunk.len() && !goes_on()).then_some(Place(at, next))
+    }
+
+    /// The first range that ends behind a byte, or the end of the chunk of the one before it.
+    fn find(&mut self, byte: u64) -> Place {
+        let at = self.chunk_of(byte);
+        let ranges = self.chunks.get(at).map_or(&[][..], Vec::as_slice);
+        Place(at, ranges.partition_point(|it| it.end <= byte))
     }
 
     /// The chunk of the last range that begins at a byte or before it, or else the first one.
@@ -141,7 +176,7 @@ mod tests {
     /// The owners of bytes, with ranges as they are found.
     fn owner_of(owners: &mut Owners<u8>, byte: u64) -> Option<u8> {
         let mut found = Vec::new();
-        owners.parts(byte, byte + 1, |from, to, owner| found.push((from, to, owner)));
+        owners.parts(byte, byte + 1, &mut Place::default(), |from, to, owner| found.push((from, to, owner)));
         let [(from, to, owner)] = found[..] else { panic!("{found:?}") };
         assert_eq!((from, to), (byte, byte + 1));
         owner
@@ -154,8 +189,10 @@ mod tests {
             asked in prop::collection::vec((0..1000_u64, 0..700_u64), 20),
         ) {
             let (mut owners, mut plain) = (Owners::default(), vec![None; 2000]);
+            // Places of three who take turns, wherever the others have changed something.
+            let mut places = [Place::default(); 3];
             for (from, length, owner) in sets {
-                owners.set(from, from + length, owner);
+                owners.set(from, from + length, owner, &mut places[usize::from(owner)]);
                 plain[from as usize..(from + length) as usize].fill(Some(owner));
             }
             for chunk in &owners.chunks {
@@ -165,7 +202,7 @@ mod tests {
             assert!(all.windows(2).all(|pair| pair[0].begin < pair[0].end && pair[0].end <= pair[1].begin));
             for (from, length) in asked {
                 let mut next = from;
-                owners.parts(from, from + length, |begin, end, owner| {
+                owners.parts(from, from + length, &mut places[0], |begin, end, owner| {
                     assert_eq!(begin, next);
                     assert!(begin < end);
                     assert!(plain[begin as usize..end as usize].iter().all(|own| *own == owner));
@@ -181,12 +218,13 @@ mod tests {
 
     #[test]
     fn ranges_of_one_owner_are_one_if_they_touch() {
-        let mut owners = Owners::default();
-        (0..1000).for_each(|at| owners.set(8 * at, 8 * at + 8, ()));
-        (0..1000).rev().for_each(|at| owners.set(9000 + 8 * at, 9000 + 8 * at + 8, ()));
-        owners.set(4, 40, ());
+        let (mut owners, mut place) = (Owners::default(), Place::default());
+        let mut set = |owners: &mut Owners<()>, from, to| owners.set(from, to, (), &mut place);
+        (0..1000).for_each(|at| set(&mut owners, 8 * at, 8 * at + 8));
+        (0..1000).rev().for_each(|at| set(&mut owners, 9000 + 8 * at, 9000 + 8 * at + 8));
+        set(&mut owners, 4, 40);
         assert_eq!(owners.chunks.iter().map(Vec::len).sum::<usize>(), 2);
-        owners.set(8000, 9000, ());
+        set(&mut owners, 8000, 9000);
         assert_eq!(owners.chunks.iter().map(Vec::len).sum::<usize>(), 1);
     }
 }

@@ -13,7 +13,8 @@ pub(super) struct About {
     call: OpenCall,
     purpose: Purpose,
     key: u64,
-    handle: Handle,
+    file: u32,
+    members: Option<u64>,
     opening: u64,
 }
 
@@ -22,12 +23,14 @@ impl Feed<'_> {
     pub(super) fn note(
         &mut self,
         purpose: Purpose,
-        (key, handle): (u64, Handle),
+        (key, handle): (u64, &Handle),
         (thread, call): (usize, Option<OpenCall>),
     ) {
         let Some(call) = call else { return };
         // Nothing else counts for an opening.
         let opening = if purpose == Purpose::OpensOrCloses { self.walk.opening(key) } else { 0 };
+        let Handle { file, members, .. } = *handle;
+        let new = About { call, purpose, key, file, members, opening };
         let about = &mut self.threads[thread].about;
         while about.last().is_some_and(|it| it.call.depth >= call.depth && it.call != call) {
             about.pop();
@@ -35,10 +38,10 @@ impl Feed<'_> {
         match about.last_mut() {
             Some(last) if last.call == call => {
                 if purpose >= last.purpose {
-                    *last = About { call, purpose, key, handle, opening };
+                    *last = new;
                 }
             }
-            _ => about.push(About { call, purpose, key, handle, opening }),
+            _ => about.push(new),
         }
     }
 
@@ -55,13 +58,12 @@ impl Feed<'_> {
         while about.last().is_some_and(|it| it.call.depth > call.depth) {
             about.pop();
         }
-        let Some(About { purpose, key, handle, opening, .. }) = about.pop_if(|it| it.call == call) else {
+        let Some(About { purpose, key, file, members, opening, .. }) = about.pop_if(|it| it.call == call) else {
             return;
         };
         // Transfers by itself are known already.
         if purpose != Purpose::Transfers && is_own() {
             let (begin, end) = (ticks(call.enter), ticks(time));
-            let (file, members) = (handle.file, handle.members);
             self.walk.call(&Call { purpose, file, handle: key, members, opening, begin, end });
         }
     }

@@ -97,9 +97,9 @@ impl Asked {
     }
 
     /// A handle, and its number in the definitions.
-    pub(super) fn handle(&self, trace: &Trace, reference: u32) -> Option<(u64, Handle)> {
+    pub(super) fn handle(&self, trace: &Trace, reference: u32) -> Option<(u64, &Handle)> {
         let at = trace.definitions.file_handles.position(reference.into())?;
-        Some((at as u64, (*self.handles.get(at)?)?))
+        Some((at as u64, self.handles.get(at)?.as_ref()?))
     }
 
     /// The same for a handle as a location numbers it.
@@ -108,7 +108,7 @@ impl Asked {
         trace: &Trace,
         mappings: &Mappings,
         local: u32,
-    ) -> Option<(u64, Handle)> {
+    ) -> Option<(u64, &Handle)> {
         self.handle(trace, mappings.global(MappingType::IoHandle, local))
     }
 

@@ -123,7 +123,7 @@ impl<'a> Feed<'a> {
             && let Some(status) = known.was_open
             && self.before.insert(key)
         {
-            self.create(trace, (key, known), status, &FileAttributes::default());
+            self.create(trace, (key, *known), status, &FileAttributes::default());
         }
         self.before.extend(made.map(|(key, _)| key));
     }
@@ -138,8 +138,8 @@ impl<'a> Feed<'a> {
         match *event {
             Event::IoCreateHandle { handle: local, status_flags, .. } => {
                 if let Some((key, known)) = handle(local) {
-                    let known = Handle { was_open: None, ..known };
-                    self.create(trace, (key, known), status_flags, spot.told);
+                    let made = Handle { was_open: None, ..*known };
+                    self.create(trace, (key, made), status_flags, spot.told);
                     self.note(Purpose::OpensOrCloses, (key, known), (spot.thread, spot.call));
                 }
             }

@@ -58,7 +58,8 @@ impl Feed<'_> {
         while about.last().is_some_and(|it| it.call.depth > call.depth) {
             about.pop();
         }
-        let Some(About { purpose, key, file, members, opening, .. }) = about.pop_if(|it| it.call == call) else {
+        let Some(About { purpose, key, file, members, opening, .. }) = about.pop_if(|it| it.call == call)
+        else {
             return;
         };
         // Transfers by itself are known already.

@@ -17,7 +17,7 @@ use super::operation::Operation;
 use super::participation::{PartKind, Participation, Series};
 use super::partners::{Partners, Synchronised};
 use super::threads::order_of_begins;
-use super::told::Parts;
+use super::told::{Parts, Telling};
 use super::waits::waits;
 use super::{Matches, Membership, Paused};
 use crate::communicators::Participants;
@@ -43,12 +43,17 @@ const KIND: u64 = 3;
 const WITH_PARTNERS: u64 = 4;
 
 /// Sends the parts of a process in the operations at these positions to the workers that judge.
-pub(super) fn tell(walked: &Walked, numbers: &[Numbers], positions: &[u32], outgoing: &mut [Batch]) {
-    let workers = outgoing.len();
+pub(super) fn tell(
+    walked: &Walked,
+    numbers: &[Numbers],
+    positions: &[u32],
+    telling: &mut Telling<Participation>,
+) {
+    let workers = telling.workers();
     for position in positions.iter().map(|&position| position as usize) {
         let collective = &walked.operations.collectives[position];
         let part = part(walked, position, collective, numbers[position]);
-        part.put(&mut outgoing[judge_of(part.communicator, part.instance, workers)]);
+        telling.tell(judge_of(part.communicator, part.instance, workers), part);
     }
 }
 
@@ -181,11 +186,6 @@ pub(super) fn operation_of(trace: &Trace, part: &Participation, persistent: u32)
         _ => 0,
     };
     (part.communicator, part.kind.series, part.instance, alone, persistent)
-}
-
-/// The parts that this worker received.
-pub(super) fn gather(trace: &Trace, told: Vec<Batch>) -> Parts<Participation> {
-    Parts::new(told, |part: &Participation| (operation_of(trace, part, 0), part.process))
 }
 
 /// Judges operations, and returns the results for each worker; `latecomers` gets who came last, and `threshold` has the instances of

@@ -18,7 +18,7 @@ use super::collectives::{self, Numbers, judge_of, operation_of};
 use super::operation::{Operation, Verdict, by_rank, with_members};
 use super::participation::{PartKind, Participation, Series};
 use super::progress::ProgressCalls;
-use super::told::Parts;
+use super::told::{Parts, Telling};
 use super::{GROWING, Latecomer, Latecomers, Matches, Paused};
 use crate::communicators::Participants;
 use crate::error::Error;
@@ -126,11 +126,11 @@ pub(super) fn is_pairwise(trace: &Trace, collective: &Collective) -> bool {
 }
 
 /// Sends the parts of a process to the workers that judge.
-fn tell(trace: &Trace, walked: &Walked, outgoing: &mut [Batch]) {
-    let workers = outgoing.len();
+fn tell(trace: &Trace, walked: &Walked, telling: &mut Telling<Part>) {
+    let workers = telling.workers();
     let mut put = |part: Part| {
         let Participation { communicator, instance, .. } = part.part;
-        part.put(&mut outgoing[judge_of(communicator, instance, workers)]);
+        telling.tell(judge_of(communicator, instance, workers), part);
     };
     nonblocking(walked).for_each(&mut put);
     let all = &walked.operations.collectives;
@@ -261,11 +261,10 @@ pub(crate) fn collect(
     processes: &[Walked],
     exchange: &mut dyn Exchange,
 ) -> Result<Parts<Part>, Error> {
-    let mut outgoing = vec![Batch::new(); exchange.workers()];
-    processes.iter().for_each(|walked| tell(trace, walked, &mut outgoing));
-    let told = exchange.exchange(outgoing)?;
+    let mut telling = Telling::new(exchange);
+    processes.iter().for_each(|walked| tell(trace, walked, &mut telling));
     let key = |Part { part, persistent, .. }: &Part| (operation_of(trace, part, *persistent), part.process);
-    Ok(Parts::new(told, key))
+    telling.exchange(exchange, key)
 }
 
 /// Judges operations, and returns the results for each worker.

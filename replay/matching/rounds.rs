@@ -1,12 +1,12 @@
 //! Rounds in which workers judge collective operations: the parts and answers of one round take the memory of those of the round
 //! before. Memory that is touched for the first time takes longer than the judgement.
 
-use super::collectives::{self, Numbers};
+use super::collectives::{self, Numbers, operation_of};
 use super::pairwise;
 use super::participation::Participation;
-use super::told::Parts;
+use super::told::{Parts, Telling};
 use crate::error::Error;
-use crate::exchange::{Batch, Exchange, share};
+use crate::exchange::{Exchange, share};
 use crate::groups::Groups;
 use crate::int::{low, to_u64};
 use crate::trace::Trace;
@@ -83,10 +83,10 @@ impl Rounds {
         processes: &[Walked],
         exchange: &mut dyn Exchange,
     ) -> Result<Parts<Participation>, Error> {
-        let mut outgoing = vec![Batch::new(); exchange.workers()];
+        let mut telling = Telling::new(exchange);
         for (walked, (numbers, positions)) in processes.iter().zip(&self.of_processes) {
-            collectives::tell(walked, numbers, positions.of(round), &mut outgoing);
+            collectives::tell(walked, numbers, positions.of(round), &mut telling);
         }
-        Ok(collectives::gather(trace, exchange.exchange(outgoing)?))
+        telling.exchange(exchange, |part| (operation_of(trace, part, 0), part.process))
     }
 }

@@ -1,6 +1,6 @@
 //! From records of file access of one rank to its simple phases: who has which pointer and view (io.md 3.2).
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
@@ -97,7 +97,7 @@ impl Walk {
             handles: 1,
             opening: file.openings,
             pointer,
-            view: Arc::new(View::bytes()),
+            view: Rc::new(View::bytes()),
             manner,
             has_views: opening.has_views,
         };
@@ -168,7 +168,7 @@ impl Walk {
             self.find(finding);
         }
         let Some(description) = self.description(handle) else { return };
-        (description.pointer, description.view, description.has_views) = (Some(0), Arc::new(view), true);
+        (description.pointer, description.view, description.has_views) = (Some(0), Rc::new(view), true);
         let description = description.clone();
         self.share(handle, SharedStep::To(Some(0)));
         let Some(Handle { file, .. }) = self.handle(handle) else { return };

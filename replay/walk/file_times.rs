@@ -38,17 +38,14 @@ impl FileTimes {
         has_files.then(|| Box::new(FileTimes { open, times, latest: None }))
     }
 
-    /// Takes a record of a thread, those of no file change nothing; returns how many frames must not be left unseen.
+    /// Takes a record of a file, whose handle its location numbers so; returns how many frames must not be left unseen.
     pub(super) fn take(
         &mut self,
         trace: &Trace,
-        event: &Event<'_>,
-        mappings: &Mappings,
+        (local, mappings): (u32, &Mappings),
         (thread, stack): (usize, &Stack),
     ) -> usize {
-        if let Some(local) = handle(event) {
-            self.note(trace, mappings.global(MappingType::IoHandle, local), (thread, stack));
-        }
+        self.note(trace, mappings.global(MappingType::IoHandle, local), (thread, stack));
         self.held(thread)
     }
 
@@ -113,7 +110,7 @@ impl FileTimes {
 }
 
 /// The handle of a record, as its location numbers it.
-fn handle(event: &Event<'_>) -> Option<u32> {
+pub(super) fn handle_of(event: &Event<'_>) -> Option<u32> {
     match *event {
         Event::IoCreateHandle { handle, .. }
         | Event::IoDestroyHandle { handle }

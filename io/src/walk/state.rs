@@ -1,7 +1,7 @@
 //! What a walk knows of handles and of operations that have begun.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use crate::access::{Access, Kind, Layer};
 use crate::beneath::{self, Beneath, Requests};
@@ -29,7 +29,7 @@ pub(super) struct Description {
     pub(super) opening: u64,
     /// In etypes.
     pub(super) pointer: Option<u64>,
-    pub(super) view: Arc<View>,
+    pub(super) view: Rc<View>,
     pub(super) manner: Manner,
     pub(super) has_views: bool,
 }
@@ -204,7 +204,7 @@ pub(super) struct Pending {
     pub(super) operation: Operation,
     pub(super) requested: Option<u64>,
     pub(super) description: usize,
-    pub(super) view: Arc<View>,
+    pub(super) view: Rc<View>,
     /// Whether the view is the file's, not that which nobody has recorded.
     pub(super) has_place: bool,
     pub(super) state: State,

@@ -62,7 +62,8 @@ pub type Bins = [u64; 10];
 
 /// The bin of a size in bytes.
 pub(crate) fn bin(size: u64) -> usize {
-    BOUNDS.partition_point(|&bound| bound < size)
+    // That there is no search makes this faster.
+    BOUNDS.iter().filter(|bound| **bound < size).count()
 }
 
 #[cfg(test)]

@@ -52,19 +52,23 @@ pub(crate) struct Reading {
 struct Rank {
     /// Where it was among the writers.
     place: Place,
-    /// What it has read of an opening: the one of which it has read last.
-    last: (u64, Owners<()>, Place),
-    /// Of others.
+    /// The opening of which it has read last.
+    opening: u64,
+    /// What it has read of that.
+    read: Owners<()>,
+    /// Where it was among these.
+    read_place: Place,
+    /// What it has read of other openings.
     others: FxHashMap<u64, Owners<()>>,
 }
 
 impl Rank {
     /// Goes on to read of an opening.
     fn open(&mut self, opening: u64) {
-        if self.last.0 != opening {
+        if self.opening != opening {
             let next = self.others.remove(&opening).unwrap_or_default();
-            let (before, read, _) = std::mem::replace(&mut self.last, (opening, next, Place::default()));
-            self.others.insert(before, read);
+            self.others.insert(self.opening, std::mem::replace(&mut self.read, next));
+            (self.opening, self.read_place) = (opening, Place::default());
         }
     }
 }
@@ -85,12 +89,12 @@ impl Reading {
             return reads;
         }
         rank.open(transfer.opening);
-        let (_, before, place) = &mut rank.last;
+        let Rank { place, read: before, read_place, .. } = rank;
         for (at, end) in ends {
             reads.bytes = reads.bytes.saturating_add(end - at);
-            writers.parts(at, end, &mut rank.place, |from, to, writer| {
+            writers.parts(at, end, place, |from, to, writer| {
                 let mut read = 0;
-                before.parts(from, to, place, |from, to, known| read += known.map_or(0, |()| to - from));
+                before.parts(from, to, read_place, |from, to, known| read += known.map_or(0, |()| to - from));
                 reads.distinct = reads.distinct.saturating_add(to - from - read);
                 match writer {
                     Some(writer) if writer == transfer.rank => {
@@ -102,7 +106,7 @@ impl Reading {
                     reads.of_others = reads.of_others.saturating_add(to - from);
                 }
             });
-            before.set(at, end, (), place);
+            before.set(at, end, (), read_place);
         }
         self.all.merge(&reads);
         reads

@@ -3,12 +3,32 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::access::Access;
 use crate::files::Files;
-use crate::phase::Key;
 use crate::simple::Simple;
 use crate::sizes::clusters;
+
+/// What phases agree in that are similar, and in part what makes them different (io.md 4.4). The order is that of phases which
+/// begin at the same time.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Key {
+    /// Name of the family of files.
+    pub family: String,
+    /// What is repeated.
+    pub pattern: Vec<Access>,
+    /// Whether it is residue.
+    pub residue: bool,
+    /// Number of the cluster of sizes within family and pattern, from small to large.
+    pub cluster: u64,
+    /// Number of the opening, from 1 on.
+    pub opening: u64,
+    /// Epoch at the begin (io.md 4.1).
+    pub epoch: u64,
+    /// Position of the simple phase among those of its rank with an equal key.
+    pub ordinal: u64,
+}
 
 /// What simple phases agree in that are one phase, but for their ordinal. There may be very many of them, so it is small.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

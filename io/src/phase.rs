@@ -4,35 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::access::Access;
 use crate::files::Files;
-use crate::grouping::grouped;
+use crate::grouping::{Key, grouped};
 use crate::mode::{Mode, access_mode};
 use crate::numbers::{count, mean, sum};
 use crate::origin::{Origin, over_ranks};
 use crate::ranks::Ranges;
 use crate::simple::{Flushes, Lane, Manner, Simple};
 use crate::time::{Spread, measured_time};
-
-/// What phases agree in that are similar, and in part what makes them different (io.md 4.4). The order is that of phases which
-/// begin at the same time.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Key {
-    /// Name of the family of files.
-    pub family: String,
-    /// What is repeated.
-    pub pattern: Vec<Access>,
-    /// Whether it is residue.
-    pub residue: bool,
-    /// Number of the cluster of sizes within family and pattern, from small to large.
-    pub cluster: u64,
-    /// Number of the opening, from 1 on.
-    pub opening: u64,
-    /// Epoch at the begin (io.md 4.1).
-    pub epoch: u64,
-    /// Position of the simple phase among those of its rank with an equal key.
-    pub ordinal: u64,
-}
 
 /// The requests of a phase at one position of its pattern.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! Bytes that need not have been read (io.md 5.2): those that a rank has written itself, and those that it has read before.
 
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Kind;
+use crate::by_opening::ByOpening;
 use crate::owners::{Owners, Place};
 use crate::transfer::Transfer;
 
@@ -47,30 +47,13 @@ pub(crate) struct Reading {
     pub(crate) all: Reads,
 }
 
-/// What a rank has read, and where.
+/// Where a rank has written and read.
 #[derive(Clone, Default, Debug)]
 struct Rank {
     /// Where it was among the writers.
     place: Place,
-    /// The opening of which it has read last.
-    opening: u64,
-    /// What it has read of that.
-    read: Owners<()>,
-    /// Where it was among these.
-    read_place: Place,
-    /// What it has read of other openings.
-    others: FxHashMap<u64, Owners<()>>,
-}
-
-impl Rank {
-    /// Goes on to read of an opening.
-    fn open(&mut self, opening: u64) {
-        if self.opening != opening {
-            let next = self.others.remove(&opening).unwrap_or_default();
-            self.others.insert(self.opening, std::mem::replace(&mut self.read, next));
-            (self.opening, self.read_place) = (opening, Place::default());
-        }
-    }
+    /// What it has read, and where it was among that.
+    read: ByOpening<(Owners<()>, Place)>,
 }
 
 impl Reading {
@@ -88,11 +71,10 @@ impl Reading {
             ends.for_each(|(at, end)| writers.set(at, end, transfer.rank, &mut rank.place));
             return reads;
         }
-        rank.open(transfer.opening);
-        let Rank { place, read: before, read_place, .. } = rank;
+        let (before, read_place) = rank.read.of(transfer.opening);
         for (at, end) in ends {
             reads.bytes = reads.bytes.saturating_add(end - at);
-            writers.parts(at, end, place, |from, to, writer| {
+            writers.parts(at, end, &mut rank.place, |from, to, writer| {
                 let mut read = 0;
                 before.parts(from, to, read_place, |from, to, known| read += known.map_or(0, |()| to - from));
                 reads.distinct = reads.distinct.saturating_add(to - from - read);

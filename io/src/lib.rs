@@ -47,6 +47,7 @@
 mod access;
 mod beneath;
 mod burst;
+mod by_opening;
 mod bytes;
 mod calls;
 mod contention;

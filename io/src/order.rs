@@ -1,33 +1,22 @@
 //! Operations that go back in a file (io.md 5.2).
 
-use rustc_hash::FxHashMap;
+use crate::by_opening::ByOpening;
 
-/// Where the last transfer of each rank and opening of a file has ended, of those that were shown in the order of time.
+/// Where the last transfer of each rank and opening of a file has ended, of those that were shown in the order of time; by list.
 #[derive(Clone, Debug)]
-pub(crate) struct Order {
-    /// By list, the opening that was shown last: most ranks go on with it.
-    last: Vec<Option<(u64, u64)>>,
-    /// Others, by list and opening.
-    others: FxHashMap<(usize, u64), u64>,
-}
+pub(crate) struct Order(Vec<ByOpening<Option<u64>>>);
 
 impl Order {
     /// Nothing was shown yet of so many lists.
     pub(crate) fn new(lists: usize) -> Order {
-        Order { last: vec![None; lists], others: FxHashMap::default() }
+        Order(vec![ByOpening::default(); lists])
     }
 
     /// Whether the next transfer, from its first byte to that behind the last one, begins before the end of the one before it of the same
     /// list and opening. Those that move nothing, or of which the place is unknown, have no bounds, and are as if they were not there.
     pub(crate) fn goes_back(&mut self, (list, opening): (usize, u64), bounds: Option<(u64, u64)>) -> bool {
         let Some((first, behind)) = bounds else { return false };
-        let before = match self.last[list].replace((opening, behind)) {
-            Some((same, before)) if same == opening => Some(before),
-            other => {
-                self.others.extend(other.map(|(opening, behind)| ((list, opening), behind)));
-                self.others.remove(&(list, opening))
-            }
-        };
+        let before = self.0[list].of(opening).replace(behind);
         before.is_some_and(|before| first < before)
     }
 }

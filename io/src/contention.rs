@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::access::Kind;
-use crate::numbers::{block_of, count};
+use crate::numbers::count;
 use crate::outline::Outline;
 
 /// So many transfers are compared one by one; with more it is known of each block who is in it.
@@ -125,8 +125,7 @@ impl Contention {
     }
 
     fn edges(&self, bounds: Option<(u64, u64)>) -> Edges {
-        let block = |byte: u64| block_of(byte, self.block);
-        bounds.map(|(first, behind)| [block(first), block(behind.saturating_sub(1).max(first))])
+        bounds.map(|(first, behind)| [first / self.block, behind.saturating_sub(1).max(first) / self.block])
     }
 }
 

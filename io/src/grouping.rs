@@ -65,7 +65,7 @@ pub(crate) fn grouped(simple: Vec<Simple>, files: &Files) -> Vec<(Key, Vec<Simpl
     let mut simple: Vec<Option<Simple>> = simple.into_iter().map(Some).collect();
     for (at, it) in order.into_iter().filter_map(|at| Some((at, simple[at].take()?))) {
         let kind = kind_of[at];
-        let cluster = cluster_of[kind].get(&it.largest()).copied().unwrap_or(0);
+        let cluster = cluster_of[kind][&it.largest()];
         let likeness = Likeness { kind, cluster, opening: it.opening, epoch: it.epoch };
         let next = ordinals.entry((it.rank, likeness)).or_default();
         let ordinal = *next;

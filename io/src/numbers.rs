@@ -75,11 +75,6 @@ pub(crate) fn proportion(part: u64, of: u64, whole: u64) -> u64 {
     }
 }
 
-/// The number of a block of so many bytes, not 0, that a byte is in. Most blocks have a power of two, and then that is much faster.
-pub(crate) fn block_of(byte: u64, block: u64) -> u64 {
-    if block.is_power_of_two() { byte >> block.trailing_zeros() } else { byte / block }
-}
-
 /// For rates and shares.
 #[expect(clippy::cast_precision_loss, reason = "rates and shares are rounded when they are shown")]
 pub(crate) fn to_f64(number: u64) -> f64 {
@@ -110,12 +105,6 @@ mod tests {
         assert_eq!([proportion(5, 10, 3), proportion(7, 2, 0)], [16, 14]);
         assert_eq!(proportion(u64::MAX, 6, 9), u64::MAX / 3 * 2);
         assert_eq!(proportion(u64::MAX, 2, 1), u64::MAX);
-    }
-
-    #[test]
-    fn blocks_may_have_any_size() {
-        assert_eq!([1, 2, 3, 4096].map(|block| block_of(12_289, block)), [12_289, 6144, 4096, 3]);
-        assert_eq!(block_of(u64::MAX, 1 << 63), 1);
     }
 
     #[test]

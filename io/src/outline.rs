@@ -1,7 +1,6 @@
 //! A transfer without its pieces, and what is the matter with it because of others.
 
 use crate::access::Kind;
-use crate::numbers::block_of;
 use crate::operation::Caller;
 use crate::transfer::Transfer;
 
@@ -69,6 +68,6 @@ pub(crate) struct Sizes {
 impl Sizes {
     /// Whether a transfer begins inside of a block; not if it is unknown where that of the system did.
     pub(crate) fn are_missed(self, outline: &Outline) -> bool {
-        !outline.is_buffered && outline.first.is_some_and(|at| at != block_of(at, self.block) * self.block)
+        !outline.is_buffered && outline.first.is_some_and(|at| !at.is_multiple_of(self.block))
     }
 }

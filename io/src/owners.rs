@@ -5,8 +5,6 @@
 pub(crate) struct Owners<T> {
     /// All ranges by their begins, in chunks of at least one and at most [`MOST`]: to put one between others moves few.
     chunks: Vec<Vec<Range<T>>>,
-    /// The chunk that was looked at last.
-    last: usize,
 }
 
 /// Where somebody was who goes on near to it: the chunk, and the range there.
@@ -29,14 +27,14 @@ const MOST: usize = 256;
 
 impl<T> Default for Owners<T> {
     fn default() -> Owners<T> {
-        Owners { chunks: Vec::new(), last: 0 }
+        Owners { chunks: Vec::new() }
     }
 }
 
 impl<T: Copy + PartialEq> Owners<T> {
     /// Calls `each` with the parts of a range, cut where owners change, in their order. Whoever asks goes on near to this `place`.
     pub(crate) fn parts(
-        &mut self,
+        &self,
         from: u64,
         to: u64,
         place: &mut Place,
@@ -124,19 +122,10 @@ impl<T: Copy + PartialEq> Owners<T> {
     }
 
     /// The first range that ends behind a byte, or the end of the chunk of the one before it.
-    fn find(&mut self, byte: u64) -> Place {
-        let at = self.chunk_of(byte);
+    fn find(&self, byte: u64) -> Place {
+        let at = self.chunks.partition_point(|chunk| chunk[0].begin <= byte).saturating_sub(1);
         let ranges = self.chunks.get(at).map_or(&[][..], Vec::as_slice);
         Place(at, ranges.partition_point(|it| it.end <= byte))
-    }
-
-    /// The chunk of the last range that begins at a byte or before it, or else the first one.
-    fn chunk_of(&mut self, byte: u64) -> usize {
-        let begins = |chunk: usize| self.chunks.get(chunk).is_some_and(|chunk| chunk[0].begin <= byte);
-        if !begins(self.last) || begins(self.last + 1) {
-            self.last = self.chunks.partition_point(|chunk| chunk[0].begin <= byte).saturating_sub(1);
-        }
-        self.last
     }
 
     /// Cuts a chunk with too many ranges into such that are half full or more.

@@ -106,10 +106,6 @@ fn phase(key: Key, mut members: Vec<Simple>) -> Option<Phase> {
     members.sort_by_key(|member| member.rank);
     let (lowest, moving) = (members.first()?, || members.iter().filter(|member| member.bytes() > 0));
     let np = count(moving().count());
-    let sizes = |it: &Simple, other: &Simple| {
-        let both = it.lanes.iter().zip(&other.lanes);
-        it.lanes.len() == other.lanes.len() && both.into_iter().all(|(one, other)| one.size == other.size)
-    };
     let all_agree = |agree: &dyn Fn(&Simple, &Simple) -> bool| {
         moving().next().is_none_or(|first| moving().all(|it| agree(first, it)))
     };
@@ -149,8 +145,8 @@ fn phase(key: Key, mut members: Vec<Simple>) -> Option<Phase> {
         np,
         per_process,
         rep,
-        same_sizes: all_agree(&sizes),
-        same_rep: all_agree(&|it, other| it.rep == other.rep),
+        same_sizes: all_agree(&|one, other| one.sizes().eq(other.sizes())),
+        same_rep: all_agree(&|one, other| one.rep == other.rep),
         weight: sum(members.iter().map(Simple::bytes)),
         operations: sum(members.iter().map(Simple::operations)),
         mode,

@@ -162,9 +162,14 @@ impl Simple {
         sum(self.lanes.iter().map(|lane| lane.requests))
     }
 
+    /// Bytes of the first request at each position of the pattern; of the largest one in residue.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = u64> {
+        self.lanes.iter().map(|lane| lane.size)
+    }
+
     /// Bytes of the largest request of the pattern, by which it is clustered (io.md 4.4).
     pub(crate) fn largest(&self) -> u64 {
-        self.lanes.iter().map(|lane| lane.size).max().unwrap_or(0)
+        self.sizes().max().unwrap_or(0)
     }
 
     /// Takes offsets as multiples of a size for each explicit access of a kind (io.md 3.3): the etype of an unknown view.

@@ -62,8 +62,7 @@ pub type Bins = [u64; 10];
 
 /// The bin of a size in bytes.
 pub(crate) fn bin(size: u64) -> usize {
-    // That there is no search makes this faster.
-    BOUNDS.iter().filter(|bound| **bound < size).count()
+    BOUNDS.partition_point(|&bound| bound < size)
 }
 
 #[cfg(test)]

@@ -165,13 +165,7 @@ impl View {
         while left > 0 {
             let (begin, length) = (small(pieces[next].0)?, small(pieces[next].1)?);
             let (place, part) = (tile + begin + skip, (length - skip).min(left));
-            let is_full = found.len() == MOST;
-            match found.last_mut() {
-                Some((begin, before)) if *begin + *before == place => *before += part,
-                _ if part > 0 && is_full => return None,
-                _ if part > 0 => found.push((place, part)),
-                _ => {}
-            }
+            append(found, place, part)?;
             (left, skip, next) = (left - part, 0, next + 1);
             if next == pieces.len() {
                 (tile, next) = (tile + extent, 0);
@@ -182,15 +176,8 @@ impl View {
 
     fn add_pieces(&self, at: u64, size: u64, found: &mut Pieces) -> Option<()> {
         let displacement = i128::from(self.displacement);
-        let mut add = |at: i128, length: i128| {
-            let (at, length) = (offset(at.checked_add(displacement)?)?, offset(length)?);
-            match found.last_mut() {
-                Some((begin, before)) if begin.checked_add(*before) == Some(at) => *before += length,
-                _ if length > 0 => found.push((at, length)),
-                _ => {}
-            }
-            (found.len() <= MOST).then_some(())
-        };
+        let mut add =
+            |at: i128, length: i128| append(found, offset(at.checked_add(displacement)?)?, offset(length)?);
         match &self.shape {
             Shape::Bytes => add(at.into(), size.into()),
             Shape::Pieces { pieces, extent, .. } => {
@@ -257,6 +244,16 @@ impl View {
         }
         found
     }
+}
+
+/// Adds a piece behind others, with the last of which it is one where it follows that; `None` if there are too many.
+fn append(found: &mut Pieces, at: u64, length: u64) -> Option<()> {
+    match found.last_mut() {
+        Some((begin, before)) if begin.checked_add(*before) == Some(at) => *before += length,
+        _ if length > 0 => found.push((at, length)),
+        _ => {}
+    }
+    (found.len() <= MOST).then_some(())
 }
 
 /// A number below 2^62 as one of 64 bits.

@@ -66,14 +66,11 @@ pub(crate) struct Parts<T> {
 struct Place {
     operation: OperationKey,
     process: u32,
-    /// The batch, or [`OWN`].
-    batch: u32,
+    /// The batch; `None` for one's own.
+    batch: Option<u32>,
     /// The first word there, or the position among one's own.
     at: usize,
 }
-
-/// Instead of a batch.
-const OWN: u32 = u32::MAX;
 
 impl<T: Wire + Copy> Parts<T> {
     /// Sorts one's own parts, and those in these batches.
@@ -81,14 +78,14 @@ impl<T: Wire + Copy> Parts<T> {
         let mut places = Vec::with_capacity(own.len());
         for (at, part) in own.iter().enumerate() {
             let (operation, process) = key(part);
-            places.push(Place { operation, process, batch: OWN, at });
+            places.push(Place { operation, process, batch: None, at });
         }
         for (batch, words) in batches.iter().enumerate() {
             let mut reader = BatchReader::new(words);
             while !reader.is_empty() {
                 let at = words.len() - reader.rest().len();
                 let (operation, process) = key(&T::get(&mut reader));
-                places.push(Place { operation, process, batch: to_u32(batch), at });
+                places.push(Place { operation, process, batch: Some(to_u32(batch)), at });
             }
         }
         // The parts of each process come in few rising runs, for which this sort is fast.
@@ -101,8 +98,8 @@ impl<T: Wire + Copy> Parts<T> {
         let mut parts = Vec::new();
         for places in self.places.chunk_by(|a, b| a.operation == b.operation) {
             parts.clear();
-            parts.extend(places.iter().map(|place| match self.batches.get(place.batch as usize) {
-                Some(words) => T::get(&mut BatchReader::new(&words[place.at..])),
+            parts.extend(places.iter().map(|place| match place.batch {
+                Some(batch) => T::get(&mut BatchReader::new(&self.batches[batch as usize][place.at..])),
                 None => self.own[place.at],
             }));
             of_operation(&parts);

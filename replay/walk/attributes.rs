@@ -130,9 +130,14 @@ impl KnownAttributes {
         has_others
     }
 
-    /// Reads the attributes of an event, but for those that tell of file access.
+    /// Reads the attributes of an event, but for those that tell of file access, which have told this.
     #[cold]
-    pub(super) fn read(&self, attributes: Attributes<'_>, mappings: &Mappings) -> Told {
+    pub(super) fn read(
+        &self,
+        attributes: Attributes<'_>,
+        mappings: &Mappings,
+        access: FileAttributes,
+    ) -> Told {
         let missing = self.gaps.map(|gaps| gaps.read(attributes, mappings)).unwrap_or_default();
         let (mut source, mut tag, mut communicator) = (None, None, None);
         let (mut neighbors, mut persistent, mut file, mut partitioned) = ([None; 2], None, None, 0);
@@ -172,7 +177,7 @@ impl KnownAttributes {
             partitioned,
             stream,
             event,
-            access: FileAttributes::default(),
+            access,
         }
     }
 }

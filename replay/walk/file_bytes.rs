@@ -11,14 +11,9 @@ use crate::operations::transfers::{READ, WRITE};
 use crate::severity::{MetricId, amount};
 use crate::trace::Trace;
 
-/// Operations of a process.
+/// Operations of a process that have not ended.
 #[derive(Clone, Default, Debug)]
-pub(super) struct FileBytes {
-    /// Those that have not ended.
-    begun: InFlight<(u32, u64), Begun>,
-    /// The reference of the handle of the one that has begun last, and the interface that it belongs to.
-    last: Option<(u32, Layer)>,
-}
+pub(super) struct FileBytes(InFlight<(u32, u64), Begun>);
 
 /// An operation that has begun.
 #[derive(Clone, Copy, Debug)]
@@ -56,26 +51,21 @@ impl ProcessWalk<'_> {
     /// Takes a record of files.
     #[inline(never)]
     pub(super) fn count_file_bytes(&mut self, thread: usize, event: &Event<'_>, mappings: &Mappings) {
-        let Some(files) = &mut self.file_bytes else { return };
+        let Some(begun) = &mut self.file_bytes else { return };
         let global = |local: u32| mappings.global(MappingType::IoHandle, local);
         match *event {
             Event::IoOperationBegin { handle, mode, matching_id, .. } if mode == READ || mode == WRITE => {
                 let handle = global(handle);
-                let known = files.last.filter(|(last, _)| *last == handle).map(|(_, layer)| layer);
-                let find = || {
-                    let at = self.trace.definitions.file_handles.position(handle.into())?;
-                    crate::io::layer(self.trace, at)
-                };
-                let Some(layer) = known.or_else(find) else { return };
-                files.last = Some((handle, layer));
+                let at = self.trace.definitions.file_handles.position(handle.into());
+                let Some(layer) = at.and_then(|at| crate::io::layer(self.trace, at)) else { return };
                 let of_thread = &self.threads[thread];
                 let stack = &of_thread.stack;
                 let Some(frame) = stack.last().filter(|_| of_thread.counts(of_thread.now)) else { return };
                 let metrics = metrics_of(self.metrics, layer, mode, stack.mpi_depth > 0);
-                files.begun.begin((handle, matching_id), Begun { thread, row: frame.row, metrics });
+                begun.0.begin((handle, matching_id), Begun { thread, row: frame.row, metrics });
             }
             Event::IoOperationComplete { handle, bytes_result, matching_id } => {
-                let ended = files.begun.end((global(handle), matching_id));
+                let ended = begun.0.end((global(handle), matching_id));
                 // All ones are bytes that nobody knows.
                 if let Some(Begun { thread, row, metrics }) = ended.filter(|_| bytes_result != u64::MAX) {
                     for metric in metrics.into_iter().flatten() {

@@ -1,9 +1,8 @@
 //! How long calls are about which file: what they cost others is told by file (io.md 5.4).
 
-use std::collections::BTreeMap;
-
 use model::Ticks;
 use otf2::{Event, MappingType, Mappings};
+use rustc_hash::FxHashMap;
 
 use super::FileTime;
 use super::stack::Stack;
@@ -16,9 +15,7 @@ use crate::trace::Trace;
 pub(super) struct FileTimes {
     /// By thread: calls that are open and the file of each, from the outermost one on.
     open: Vec<Vec<Open>>,
-    times: BTreeMap<(PathId, u32), Ticks>,
-    /// Time that is not among these yet: most calls are of the path of the one before, and about its file.
-    latest: Option<((PathId, u32), Ticks)>,
+    times: FxHashMap<(PathId, u32), Ticks>,
 }
 
 /// A call that is open: how many are, with it, when it was entered, the reference of the handle, and the position of its file.
@@ -34,18 +31,21 @@ impl FileTimes {
     /// Nothing has happened yet on so many threads; `None` if the trace has no files.
     pub(super) fn new(trace: &Trace, threads: usize) -> Option<Box<FileTimes>> {
         let has_files = !trace.definitions.file_handles.is_empty();
-        let (open, times) = (vec![Vec::new(); threads], BTreeMap::new());
-        has_files.then(|| Box::new(FileTimes { open, times, latest: None }))
+        let new = || FileTimes { open: vec![Vec::new(); threads], times: FxHashMap::default() };
+        has_files.then(|| Box::new(new()))
     }
 
-    /// Takes a record of a file, whose handle its location numbers so; returns how many frames must not be left unseen.
+    /// Takes a record of a thread, those of no file change nothing; returns how many frames must not be left unseen.
     pub(super) fn take(
         &mut self,
         trace: &Trace,
-        (local, mappings): (u32, &Mappings),
+        event: &Event<'_>,
+        mappings: &Mappings,
         (thread, stack): (usize, &Stack),
     ) -> usize {
-        self.note(trace, mappings.global(MappingType::IoHandle, local), (thread, stack));
+        if let Some(local) = handle(event) {
+            self.note(trace, mappings.global(MappingType::IoHandle, local), (thread, stack));
+        }
         self.held(thread)
     }
 
@@ -72,27 +72,10 @@ impl FileTimes {
         }
         let is_it = |last: &mut Open| (last.depth, last.enter) == (stack.len(), frame.enter);
         if let Some(Open { file, .. }) = open.pop_if(is_it) {
-            self.add((frame.path, file), time.saturating_sub(frame.enter));
+            let sum = self.times.entry((frame.path, file)).or_default();
+            *sum = sum.saturating_add(time.saturating_sub(frame.enter));
         }
         self.held(thread)
-    }
-
-    /// Adds the time of a call of a path about a file.
-    fn add(&mut self, key: (PathId, u32), time: Ticks) {
-        match &mut self.latest {
-            Some((latest, sum)) if *latest == key => *sum = sum.saturating_add(time),
-            latest => {
-                let before = latest.replace((key, time));
-                self.keep(before);
-            }
-        }
-    }
-
-    fn keep(&mut self, latest: Option<((PathId, u32), Ticks)>) {
-        if let Some((key, time)) = latest {
-            let sum = self.times.entry(key).or_default();
-            *sum = sum.saturating_add(time);
-        }
     }
 
     /// The depth of the innermost call of a thread that is known to be about a file; at least the outermost frame.
@@ -101,16 +84,16 @@ impl FileTimes {
     }
 
     /// All times, in the order of call paths.
-    pub(super) fn finish(mut self) -> Box<[FileTime]> {
-        let latest = self.latest.take();
-        self.keep(latest);
+    pub(super) fn finish(self) -> Box<[FileTime]> {
         let time = |((path, file), ticks)| FileTime { path, file, ticks };
-        self.times.into_iter().map(time).collect()
+        let mut times: Box<[FileTime]> = self.times.into_iter().map(time).collect();
+        times.sort_unstable_by_key(|it| (it.path, it.file));
+        times
     }
 }
 
 /// The handle of a record, as its location numbers it.
-pub(super) fn handle_of(event: &Event<'_>) -> Option<u32> {
+fn handle(event: &Event<'_>) -> Option<u32> {
     match *event {
         Event::IoCreateHandle { handle, .. }
         | Event::IoDestroyHandle { handle }

@@ -4,7 +4,6 @@ use model::{CollectiveOp, Paradigm, Ticks};
 use otf2::{Event, MappingType, Mappings};
 use patterns::matched::CollectiveClass;
 
-use super::file_times::handle_of;
 use super::gaps::Counted;
 use super::process::ProcessWalk;
 use super::requests::Message;
@@ -91,9 +90,9 @@ impl ProcessWalk<'_> {
         if matches!(self.threads[thread].numbering, Numbering::Calls(_)) && is_beside_messages(event) {
             return;
         }
-        if let (Some(times), Some(handle)) = (&mut self.file_times, handle_of(event)) {
+        if let Some(times) = &mut self.file_times {
             let innermost = (thread, &self.threads[thread].stack);
-            self.threads[thread].held = times.take(self.trace, (handle, mappings), innermost);
+            self.threads[thread].held = times.take(self.trace, event, mappings, innermost);
         }
         if self.io.is_some() {
             self.feed_file_access(thread, event, mappings, time);

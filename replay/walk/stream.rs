@@ -3,7 +3,6 @@
 use model::Ticks;
 use otf2::{Archive, ClockCorrection, Event, EventCursor, EventHead, FileBytes, LocalDefinitions, Mappings};
 
-use super::attributes::Told;
 use super::process::ProcessWalk;
 use super::run::{KnownRegion, Run};
 use crate::call_tree::NO_SITE;
@@ -456,12 +455,12 @@ impl<'a> Stream<'a> {
         if !known.read_access(attributes, self.mappings, &mut state.attributes.access) {
             return;
         }
-        let told = known.read(attributes, self.mappings);
+        let told = known.read(attributes, self.mappings, state.attributes.access);
         // The distance is the same in a corrected clock.
         state.told = told
             .missing
             .with_time(|posted| (time - self.ticks(recorded, state) + self.ticks(posted, state)).min(time));
-        state.attributes = Told { access: state.attributes.access, ..told };
+        state.attributes = told;
         if let Some(probed) = told.probed {
             state.note_probed(self.thread, probed, self.mappings);
         }
